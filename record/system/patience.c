@@ -22,6 +22,11 @@ uint32_t patience_user(uint32_t uid, bool contained)
 	return contained && !number ? CONTAINED : number;
 }
 
+bool patience_is_contained(uint32_t user)
+{
+	return user != PATIENCE_NOBODY && user & CONTAINED;
+}
+
 void patience_reset(struct patience *p)
 {
 	p->n = p->warnings = 0;

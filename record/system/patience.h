@@ -39,6 +39,8 @@ struct patience {
 
 /* The number of a user; one of a container is another one. */
 uint32_t patience_user(uint32_t uid, bool contained);
+/* Whether it is one of a container; PATIENCE_NOBODY is not. */
+bool patience_is_contained(uint32_t user);
 
 /* Forgets everything. */
 void patience_reset(struct patience *p);

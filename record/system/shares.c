@@ -16,14 +16,26 @@ uint64_t shares_of(const struct shares *s, uint32_t user)
 	return has ? *has : 0;
 }
 
+static uint64_t left_of(const struct shares *s)
+{
+	return s->taken < s->limit ? s->limit - s->taken : 0;
+}
+
 uint64_t shares_room(const struct shares *s, uint32_t user)
 {
-	uint64_t left = s->taken < s->limit ? s->limit - s->taken : 0, has;
+	uint64_t left = left_of(s), has = user == ROOT ? 0 : shares_of(s, user);
 
-	if (user == ROOT)
-		return left;
-	has = shares_of(s, user);
-	return left > has ? (left - has) / 2 : 0;
+	return user == ROOT ? left : left > has ? (left - has) / 2 : 0;
+}
+
+uint64_t shares_lacking(const struct shares *s, uint32_t user, uint64_t n)
+{
+	uint64_t left = left_of(s), wanted = user == ROOT ? n : shares_of(s, user) + 2 * n;
+
+	if (!n || wanted <= left)
+		return 0;
+	/* What he gives back is left, and he has less: it counts twice. */
+	return user == ROOT ? wanted - left : (wanted - left + 1) / 2;
 }
 
 bool shares_may_take(const struct shares *s, uint32_t user, uint64_t n)

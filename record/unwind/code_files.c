@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "common/limits.h"
 #include "record/system/opener.h"
+#include "record/system/patience.h"
 
 /* Most files that are tracked, which users share; further ones have no tables. */
 #define FILES_MAX 65536
@@ -69,6 +70,13 @@ void code_file_free(struct code_file *file)
 		close(file->kept);
 	free(file->path);
 	free(file);
+}
+
+uint32_t code_file_payer(const struct code_file *file, uint32_t user)
+{
+	if (file->owner == CODE_FILE_NO_OWNER || patience_is_contained(user))
+		return user;
+	return file->owner == geteuid() ? 0 : file->owner;
 }
 
 void code_files_init(struct code_files *files)
@@ -179,16 +187,16 @@ static void set_file(struct code_files *files, struct code_file *file, struct op
 static struct code_file *add(struct code_files *files, const struct code_file_key *key,
 			     const struct code_file_asked *asked, struct open_file *from)
 {
-	struct code_file *file = shares_may_take(&files->known, asked->user, 1)
-					 ? calloc(1, sizeof(*file))
-					 : NULL;
+	struct code_file *file = calloc(1, sizeof(*file));
 	uint64_t *value;
 
 	if (!file)
 		goto failed;
-	file->user = asked->user;
 	file->fd = file->kept = -1;
-	if (!array_reserve(&files->all, &files->capacity, files->count + 1))
+	file->owner = owner_of(from);
+	file->user = code_file_payer(file, asked->user);
+	if (!shares_may_take(&files->known, file->user, 1) ||
+	    !array_reserve(&files->all, &files->capacity, files->count + 1))
 		goto failed;
 	file->key = *key;
 	file->path = strdup(asked->path);
@@ -207,21 +215,23 @@ failed:
 }
 
 /*
- * A file that could not be opened for one process may be for another, and one whose table was
- * dropped may find room again. It is not tried again at each mapping.
+ * A file that could not be opened for one process may be for another, one whose table was dropped
+ * may find room again, and what did not fit into a user's share may fit into another's. It is not
+ * tried again at each mapping.
  */
-static bool may_retry(const struct code_file *file)
+static bool may_retry(const struct code_file *file, uint32_t user)
 {
 	if (file->state != CODE_FILE_REFUSED || file->fd >= 0)
 		return false;
-	return clock_now() >= file->refused_ns + RETRY_NS || !file->refused_ns;
+	return clock_now() >= file->refused_ns + RETRY_NS || !file->refused_ns ||
+	       (file->refused_to && code_file_payer(file, user) != file->refused_to);
 }
 
 /* Takes over the fd. Closes it if it is not wanted. */
-static struct code_file *known(struct code_files *files, struct code_file *file,
+static struct code_file *known(struct code_files *files, struct code_file *file, uint32_t user,
 			       struct open_file *from)
 {
-	if (may_retry(file) && from->fd >= 0) {
+	if (may_retry(file, user) && from->fd >= 0) {
 		set_file(files, file, from);
 		file->state = CODE_FILE_WAITING;
 		file->user_count = file->users[0] = 0;
@@ -244,7 +254,7 @@ static struct code_file *get_by_build_id(struct code_files *files,
 	struct code_file *file = find(files, &key);
 
 	if (file)
-		return known(files, file, from);
+		return known(files, file, asked->user, from);
 	file = add(files, &key, asked, from);
 	if (!file)
 		return NULL;
@@ -253,8 +263,8 @@ static struct code_file *get_by_build_id(struct code_files *files,
 	return file;
 }
 
-static struct code_file *get_by_inode(struct code_files *files,
-				      const struct code_file_asked *asked, struct open_file *from)
+static struct code_file *get_by_inode(struct code_files *files, const struct code_file_asked *asked,
+				      struct open_file *from)
 {
 	struct code_file *file;
 	struct code_file_key key;
@@ -263,7 +273,7 @@ static struct code_file *get_by_inode(struct code_files *files,
 		return NULL;
 	key = inode_key(&from->status);
 	file = find(files, &key);
-	return file ? known(files, file, from) : add(files, &key, asked, from);
+	return file ? known(files, file, asked->user, from) : add(files, &key, asked, from);
 }
 
 struct code_file *code_files_get_vdso(struct code_files *files)
@@ -308,7 +318,7 @@ static struct code_file *get_file(struct code_files *files, uint32_t pid, uint32
 	struct error *error;
 	bool replaced, waits;
 
-	if (file && !may_retry(file))
+	if (file && !may_retry(file, user))
 		return file;
 	error = object_open(pid, m, &opened);
 	replaced = error_is(error, ESTALE);

@@ -46,7 +46,7 @@ struct code_file {
 	bool replaced;	       /* with fd -1: another file has the name now */
 	int kept;	       /* another fd, for use when the file's name is gone; -1: none */
 	uint32_t owner;	       /* uid; CODE_FILE_NO_OWNER */
-	uint32_t user;	       /* whose process it was first needed by */
+	uint32_t user;	       /* of whose share of files it is: see code_file_payer() */
 	uint64_t copied_bytes; /* that the fd holds, if it is of a copy */
 	bool vdso;
 	enum code_file_state state;
@@ -58,7 +58,7 @@ struct code_file {
 	uint32_t segment_count;
 	struct unwind_file_key kernel_key; /* inode 0: not known */
 	uint64_t refused_ns; /* when it was refused; 0: it may be tried again at once */
-	uint32_t refused_to; /* the user whose share it did not fit into; 0: it was not that */
+	uint32_t refused_to; /* the user whose share its table did not fit into; 0: not that */
 	uint64_t later_ns;   /* while waiting: not before that, as others' memory rests; 0: now */
 	uint64_t last_mapped_ns;
 	uint64_t needed_ns; /* while waiting: since when a process maps it; 0: none does */
@@ -84,6 +84,13 @@ struct code_files {
 	struct shares work_ns; /* that the tables of users' files took lately */
 };
 
+/*
+ * Whose share it is of if a process of that user needs it: its owner's, as he alone can make such
+ * files. Root of a container can make files of any owner, and who owns a copy is not known: then
+ * the user's.
+ */
+uint32_t code_file_payer(const struct code_file *file, uint32_t user);
+
 void code_files_init(struct code_files *files);
 void code_files_release(struct code_files *files);
 
@@ -96,8 +103,8 @@ void code_file_free(struct code_file *file);
 
 /*
  * The file that a process of the user maps; also stored in the mapping's object. A new one has the
- * state CODE_FILE_WAITING, and an open fd if it could be opened. NULL for mappings that are no file,
- * if the user has his share of files, and without memory. The user is that of new files only.
+ * state CODE_FILE_WAITING, and an open fd if it could be opened. NULL for mappings that are no
+ * file, if whoever pays has his share of files, and without memory.
  */
 struct code_file *code_files_get(struct code_files *files, uint32_t pid, uint32_t user,
 				 const struct mapping *mapping);
@@ -112,7 +119,8 @@ void code_files_need(const struct code_files *files, struct code_file *file, uin
 /*
  * The one whose table is to be made next. Files of root that root's processes map come first, then
  * those that processes of the user need whose files took the least time lately. So a user's files
- * are not kept waiting by many of another's. Sets for whom it is. NULL: none waits, up to that time.
+ * are not kept waiting by many of another's. Sets for whom it is. NULL: none waits, up to that
+ * time.
  */
 struct code_file *code_files_next_waiting(const struct code_files *files, uint64_t now_ns,
 					  uint32_t *user);

@@ -43,7 +43,7 @@ struct error *table_store_init(struct table_store *s, const struct unwinder_maps
 	s->rules_size = map_bytes(UNWIND_MAX_RULES, sizeof(*s->kernel_rules));
 	s->rule_shares.limit = UNWIND_MAX_RULES - LIMIT_ROOT_RULES;
 	s->page_shares.limit = UNWIND_MAX_PAGES;
-	s->row_shares.limit = (uint64_t)s->max_slabs * UNWIND_SLAB_ROWS;
+	s->slab_shares.limit = s->max_slabs;
 	s->slabs = calloc(s->max_slabs, sizeof(*s->slabs));
 	if (!s->slabs || range_pool_init(&s->page_pool, UNWIND_MAX_PAGES)) {
 		error = error_memory();
@@ -85,9 +85,59 @@ void table_store_release(struct table_store *s)
 	range_pool_release(&s->page_pool);
 	shares_release(&s->rule_shares);
 	shares_release(&s->page_shares);
-	shares_release(&s->row_shares);
+	shares_release(&s->slab_shares);
 	free(s->resting);
 	*s = (struct table_store){ 0 };
+}
+
+/* -------- shares -------- */
+
+static bool is_resting(const struct table_slab *slab)
+{
+	return slab->used && !slab->live;
+}
+
+/* Slabs and pages that have rested are nobody's. */
+static void give_rested(struct table_store *s, uint64_t now_ns)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < s->max_slabs; i++) {
+		struct table_slab *slab = &s->slabs[i];
+
+		if (!is_resting(slab) || now_ns - slab->emptied_ns < RANGE_POOL_REST_NS)
+			continue;
+		slab->used = 0;
+		shares_give(&s->slab_shares, slab->user, 1);
+	}
+	for (; n < s->resting_count && now_ns - s->resting[n].since_ns >= RANGE_POOL_REST_NS; n++)
+		shares_give(&s->page_shares, s->resting[n].user, s->resting[n].count);
+	s->resting_count -= n;
+	if (n)
+		memmove(s->resting, s->resting + n, s->resting_count * sizeof(*s->resting));
+}
+
+/* Without memory they are nobody's at once. */
+static void let_rest(struct table_store *s, const struct stored_table *stored, uint64_t now_ns)
+{
+	if (array_reserve(&s->resting, &s->resting_capacity, s->resting_count + 1))
+		s->resting[s->resting_count++] = (struct resting_pages){ now_ns, stored->pages,
+									 stored->user };
+	else
+		shares_give(&s->page_shares, stored->user, stored->pages);
+}
+
+/* What rests and was the user's; for root, whose else it was, too. */
+static struct table_need resting_of(const struct table_store *s, uint32_t user)
+{
+	struct table_need resting = { 0 };
+
+	for (uint32_t i = 0; i < s->max_slabs; i++)
+		resting.slabs += is_resting(&s->slabs[i]) && (!user || s->slabs[i].user == user);
+	for (size_t i = 0; i < s->resting_count; i++)
+		if (!user || s->resting[i].user == user)
+			resting.pages += s->resting[i].count;
+	return resting;
 }
 
 /* -------- slabs -------- */
@@ -157,60 +207,11 @@ static struct error *add_slabs(struct table_store *s, uint32_t wanted)
 	return error;
 }
 
-static bool slab_rested(const struct table_slab *slab, uint64_t now_ns)
-{
-	return slab->used && !slab->live && now_ns - slab->emptied_ns >= RANGE_POOL_REST_NS;
-}
-
-static uint32_t slab_room(const struct table_slab *slab, uint64_t now_ns)
-{
-	if (slab->fd < 0)
-		return 0;
-	return UNWIND_SLAB_ROWS - (slab_rested(slab, now_ns) ? 0 : slab->used);
-}
-
-/* A table on its way into the store. */
-struct putting {
-	struct table_store *store;
-	const struct unwind_table *table;
-	uint16_t *numbers; /* of its rules, in the kernel half */
-	uint32_t slab;	   /* where the page before went */
-	uint64_t now_ns;
-};
-
-/* Sets p->slab to one with room for the page. */
-static struct error *find_slab(struct putting *p, const struct table_page *page)
-{
-	struct table_store *s = p->store;
-	uint64_t missing = p->table->row_count - page->first;
-
-	for (int attempt = 0; attempt < 2; attempt++) {
-		for (uint32_t n = 0; n < s->max_slabs; n++) {
-			uint32_t i = (p->slab + n) % s->max_slabs;
-			struct table_slab *slab = &s->slabs[i];
-
-			if (slab_room(slab, p->now_ns) < page->rows)
-				continue;
-			if (slab_rested(slab, p->now_ns))
-				slab->used = 0;
-			p->slab = i;
-			return NULL;
-		}
-		if (attempt == 0) {
-			struct error *error = add_slabs(s,
-							(uint32_t)(missing / UNWIND_SLAB_ROWS) + 1);
-
-			if (error)
-				return error;
-		}
-	}
-	return no_room();
-}
-
 void table_store_reserve(struct table_store *s, uint64_t now_ns)
 {
+	give_rested(s, now_ns);
 	for (uint32_t i = 0; i < s->max_slabs; i++)
-		if (slab_room(&s->slabs[i], now_ns) >= UNWIND_SLAB_ROWS / 2)
+		if (s->slabs[i].fd >= 0 && s->slabs[i].used <= UNWIND_SLAB_ROWS / 2)
 			return;
 	/* Without one the next table is published later. */
 	error_ignore(add_slabs(s, 1));
@@ -221,55 +222,107 @@ uint64_t table_store_bytes(const struct table_store *s)
 	return (uint64_t)s->slab_count * SLAB_BYTES;
 }
 
-/* -------- shares -------- */
+/* -------- where rows go -------- */
 
-static void give(struct table_store *s, const struct resting_table *table)
+/* A page with more has none. */
+static uint32_t rows_of(const struct table_page *page)
 {
-	shares_give(&s->row_shares, table->user, table->rows);
-	shares_give(&s->page_shares, table->user, table->pages);
+	return page->rows > UINT16_MAX ? 0 : page->rows;
 }
 
-/* Tables that have rested are nobody's. */
-static void give_rested(struct table_store *s, uint64_t now_ns)
+/* The first slab of the user's from there on, after which new ones begin. */
+static uint32_t next_slab(const struct table_store *s, uint32_t user, uint32_t from)
 {
-	size_t n = 0;
-
-	for (; n < s->resting_count && now_ns - s->resting[n].since_ns >= RANGE_POOL_REST_NS; n++)
-		give(s, &s->resting[n]);
-	s->resting_count -= n;
-	if (n)
-		memmove(s->resting, s->resting + n, s->resting_count * sizeof(*s->resting));
+	while (from < s->max_slabs && (!s->slabs[from].live || s->slabs[from].user != user))
+		from++;
+	return from;
 }
 
-/* Without memory it is nobody's at once. */
-static void let_rest(struct table_store *s, const struct stored_table *stored, uint64_t now_ns)
+/*
+ * For each page of the table the slab into which its rows go: one of the user's that has room, or
+ * from max_slabs on a new one, of which there are so many. NULL without memory.
+ */
+static uint32_t *choose_slabs(const struct table_store *s, const struct unwind_table *t,
+			      uint32_t user, uint32_t *new_slabs)
 {
-	const struct resting_table table = { now_ns, stored->rows, stored->pages, stored->user };
+	uint32_t *places = calloc(t->page_count + 1, sizeof(*places));
+	uint32_t at = next_slab(s, user, 0), used = at < s->max_slabs ? s->slabs[at].used : 0;
+	bool any = false;
 
-	if (array_reserve(&s->resting, &s->resting_capacity, s->resting_count + 1))
-		s->resting[s->resting_count++] = table;
-	else
-		give(s, &table);
+	for (uint32_t i = 0; places && i < t->page_count; i++) {
+		uint32_t rows = rows_of(&t->pages[i]);
+
+		while (used + rows > UNWIND_SLAB_ROWS) {
+			at = next_slab(s, user, at + 1);
+			used = at < s->max_slabs ? s->slabs[at].used : 0;
+		}
+		places[i] = at;
+		used += rows;
+		any |= rows > 0;
+	}
+	*new_slabs = at < s->max_slabs || !any ? 0 : at - s->max_slabs + 1;
+	return places;
 }
 
-static uint64_t beyond(uint64_t n, uint64_t room)
+/* So many slabs that are nobody's, some of which may have to be made. */
+static struct error *find_free_slabs(struct table_store *s, uint32_t *found, uint32_t n)
 {
-	return n > room ? n - room : 0;
+	uint32_t count = 0;
+
+	while (count < n) {
+		struct error *error;
+
+		count = 0;
+		for (uint32_t i = 0; i < s->max_slabs && count < n; i++)
+			if (s->slabs[i].fd >= 0 && !s->slabs[i].used)
+				found[count++] = i;
+		error = count < n ? add_slabs(s, n - count) : NULL;
+		if (error)
+			return error;
+	}
+	return NULL;
+}
+
+/* Puts slabs in place of the new ones. */
+static struct error *take_new_slabs(struct table_store *s, const struct unwind_table *t,
+				    uint32_t *places, uint32_t n)
+{
+	uint32_t *found = calloc(n + 1, sizeof(*found));
+	struct error *error = found ? find_free_slabs(s, found, n) : error_memory();
+
+	for (uint32_t i = 0; !error && i < t->page_count; i++)
+		if (places[i] >= s->max_slabs && rows_of(&t->pages[i]))
+			places[i] = found[places[i] - s->max_slabs];
+	free(found);
+	return error;
+}
+
+static struct table_need lacking(const struct table_store *s, const struct unwind_table *t,
+				 uint32_t user, uint32_t new_slabs)
+{
+	return (struct table_need){
+		.slabs = shares_lacking(&s->slab_shares, user, new_slabs),
+		.pages = shares_lacking(&s->page_shares, user, t->page_count),
+	};
+}
+
+static uint64_t beyond(uint64_t n, uint64_t limit)
+{
+	return n > limit ? n - limit : 0;
 }
 
 struct table_need table_store_need(struct table_store *s, const struct unwind_table *t,
 				   uint32_t user, uint64_t now_ns)
 {
-	uint64_t room = (uint64_t)(s->max_slabs - s->slab_count) * UNWIND_SLAB_ROWS;
+	struct table_need need, resting;
+	uint32_t new_slabs = 0;
 
 	give_rested(s, now_ns);
-	for (uint32_t i = 0; i < s->max_slabs; i++)
-		room += slab_room(&s->slabs[i], now_ns);
-	return (struct table_need){
-		.slab_rows = beyond(t->row_count, room),
-		.rows = beyond(t->row_count, shares_room(&s->row_shares, user)),
-		.pages = beyond(t->page_count, shares_room(&s->page_shares, user)),
-	};
+	free(choose_slabs(s, t, user, &new_slabs));
+	need = lacking(s, t, user, new_slabs);
+	resting = resting_of(s, user);
+	return (struct table_need){ beyond(need.slabs, resting.slabs),
+				    beyond(need.pages, resting.pages) };
 }
 
 /* -------- tables -------- */
@@ -282,6 +335,8 @@ static uint16_t *translate_rules(struct table_store *s, const struct rule_set *r
 
 	s->rules.refused = false;
 	s->rules.limit = user ? before + (uint32_t)shares_room(&s->rule_shares, user) : 0;
+	if (s->rules.limit > UNWIND_MAX_RULES)
+		s->rules.limit = 0;
 	for (uint32_t i = 0; numbers && i < rules->count; i++) {
 		int number = rule_set_add(&s->rules, &rules->rules[i]);
 
@@ -311,65 +366,86 @@ static void forget_pages(struct table_store *s, uint32_t first, uint32_t count, 
 	}
 }
 
-static struct error *put_page(struct putting *p, const struct table_page *from,
-			      struct unwind_page *page)
+/* A table on its way into the store. */
+struct putting {
+	struct table_store *store;
+	const struct unwind_table *table;
+	uint32_t user;
+	uint16_t *numbers; /* of its rules, in the kernel half */
+	uint32_t *places;  /* slabs, by page */
+};
+
+static void put_page(const struct putting *p, uint32_t i, struct unwind_page *page)
 {
+	const struct table_page *from = &p->table->pages[i];
 	struct table_slab *slab;
-	struct error *error;
 
 	*page = (struct unwind_page){ 0 };
-	if (!from->rows || from->rows > UINT16_MAX)
-		return NULL;
-	error = find_slab(p, from);
-	if (error)
-		return error;
-	slab = &p->store->slabs[p->slab];
-	for (uint32_t i = 0; i < from->rows; i++) {
-		uint32_t row = p->table->rows[from->first + i];
+	if (!rows_of(from))
+		return;
+	slab = &p->store->slabs[p->places[i]];
+	if (!slab->used) {
+		slab->user = p->user;
+		shares_take(&p->store->slab_shares, p->user, 1);
+	}
+	for (uint32_t j = 0; j < from->rows; j++) {
+		uint32_t row = p->table->rows[from->first + j];
 
-		slab->rows[slab->used + i] = (row & 0xffff0000) | p->numbers[row & 0xffff];
+		slab->rows[slab->used + j] = (row & 0xffff0000) | p->numbers[row & 0xffff];
 	}
 	*page = (struct unwind_page){ .first = slab->used,
-				      .slab = (uint16_t)p->slab,
+				      .slab = (uint16_t)p->places[i],
 				      .rows = (uint16_t)from->rows };
 	slab->used += from->rows;
 	slab->live += from->rows;
+}
+
+/* With numbers and places. */
+static struct error *put(struct putting *p, uint32_t new_slabs, struct stored_table *stored,
+			 uint64_t now_ns)
+{
+	const struct unwind_table *t = p->table;
+	struct table_store *s = p->store;
+	struct error *error = take_new_slabs(s, t, p->places, new_slabs);
+	uint32_t first;
+
+	if (error)
+		return error;
+	/* From the beginning, so that what is left lies side by side. */
+	s->page_pool.hint = 0;
+	first = range_pool_take(&s->page_pool, t->page_count, now_ns);
+	if (first == RANGE_POOL_NONE)
+		return no_room();
+	for (uint32_t i = 0; i < t->page_count; i++)
+		put_page(p, i, &s->pages[first + i]);
+	shares_take(&s->page_shares, p->user, t->page_count);
+	*stored = (struct stored_table){ first, t->page_count, t->row_count, p->user,
+					 t->rules.refused || s->rules.refused };
 	return NULL;
 }
 
 struct error *table_store_put(struct table_store *s, const struct unwind_table *t, uint32_t user,
 			      struct stored_table *stored, uint64_t now_ns)
 {
-	struct table_need need = table_store_need(s, t, user, now_ns);
-	struct putting p = { .store = s, .table = t, .now_ns = now_ns };
-	struct error *error = NULL;
-	uint32_t first;
+	struct putting p = { .store = s, .table = t, .user = user };
+	uint32_t new_slabs = 0;
+	struct table_need need;
+	struct error *error;
 
-	if (need.slab_rows || need.rows || need.pages)
-		return no_room();
-	p.numbers = translate_rules(s, &t->rules, user);
-	if (!p.numbers)
+	give_rested(s, now_ns);
+	p.places = choose_slabs(s, t, user, &new_slabs);
+	need = lacking(s, t, user, new_slabs);
+	if (!p.places)
 		return error_memory();
-	first = range_pool_take(&s->page_pool, t->page_count, now_ns);
-	if (first == RANGE_POOL_NONE) {
-		free(p.numbers);
+	if (need.slabs || need.pages) {
+		free(p.places);
 		return no_room();
 	}
-	for (uint32_t i = 0; i < t->page_count && !error; i++) {
-		error = put_page(&p, &t->pages[i], &s->pages[first + i]);
-		if (error) {
-			forget_pages(s, first, i, now_ns);
-			range_pool_give(&s->page_pool, first, t->page_count, now_ns);
-		}
-	}
+	p.numbers = translate_rules(s, &t->rules, user);
+	error = p.numbers ? put(&p, new_slabs, stored, now_ns) : error_memory();
 	free(p.numbers);
-	if (error)
-		return error;
-	*stored = (struct stored_table){ first, t->page_count, t->row_count, user,
-					 t->rules.refused || s->rules.refused };
-	shares_take(&s->row_shares, user, stored->rows);
-	shares_take(&s->page_shares, user, stored->pages);
-	return NULL;
+	free(p.places);
+	return error;
 }
 
 /* Index of the last of the sorted rows that is not above the key; the first row is below any. */
@@ -405,20 +481,19 @@ const struct unwind_rule *table_store_rule(const struct table_store *s,
 	return (row & 0xffff) == UNWIND_NONE ? NULL : &s->kernel_rules[row & 0xffff];
 }
 
-/* Takes a table's rows off those that live in each slab; returns the rows that become free. */
+/* Takes a table's rows off those that live in each slab; returns how many slabs become empty. */
 static uint64_t take_off(const struct table_store *s, const struct stored_table *table,
 			 uint32_t *live)
 {
-	uint64_t freed = 0;
+	uint64_t emptied = 0;
 
 	for (uint32_t i = 0; i < table->pages; i++) {
 		const struct unwind_page *page = &s->pages[table->first_page + i];
 
 		live[page->slab] -= page->rows;
-		if (page->rows && !live[page->slab])
-			freed += s->slabs[page->slab].used;
+		emptied += page->rows && !live[page->slab];
 	}
-	return freed;
+	return emptied;
 }
 
 static bool empties_a_slab(const struct table_store *s, const struct stored_table *table,
@@ -433,30 +508,21 @@ static bool empties_a_slab(const struct table_store *s, const struct stored_tabl
 	return false;
 }
 
-static bool covers(const struct table_need *freed, const struct table_need *need)
-{
-	return freed->slab_rows >= need->slab_rows && freed->rows >= need->rows &&
-	       freed->pages >= need->pages;
-}
-
-/* Drops one of those that were chosen; `need` is what is needed without it. */
-static void drop(struct table_choice *choice, struct table_need *need)
-{
-	choice->drop = true;
-	need->rows = beyond(need->rows, choice->table->rows);
-	need->pages = beyond(need->pages, choice->table->pages);
-}
-
-/* Those that empty a slab, and as many of the others as are needed for the user's share. */
+/* Sets `drop` of those that empty a slab, if any are needed, and of as many others as have pages.
+ */
 static void drop_needed(const struct table_store *s, struct table_choice *choices, size_t n,
-			const uint32_t *live, struct table_need need)
+			const uint32_t *live, const struct table_need *need)
 {
-	for (size_t i = 0; i < n; i++)
-		if (empties_a_slab(s, choices[i].table, live))
-			drop(&choices[i], &need);
-	for (size_t i = 0; i < n && (need.rows || need.pages); i++)
-		if (!choices[i].drop)
-			drop(&choices[i], &need);
+	uint64_t pages = 0;
+
+	for (size_t i = 0; i < n && need->slabs; i++) {
+		choices[i].drop = empties_a_slab(s, choices[i].table, live);
+		pages += choices[i].drop ? choices[i].table->pages : 0;
+	}
+	for (size_t i = 0; i < n && pages < need->pages; i++) {
+		pages += choices[i].drop ? 0 : choices[i].table->pages;
+		choices[i].drop = true;
+	}
 }
 
 bool table_store_choose(const struct table_store *s, struct table_choice *choices, size_t n,
@@ -469,16 +535,14 @@ bool table_store_choose(const struct table_store *s, struct table_choice *choice
 
 	for (uint32_t i = 0; live && i < s->max_slabs; i++)
 		live[i] = s->slabs[i].live;
-	while (live && taken < n && !covers(&freed, need)) {
-		const struct stored_table *table = choices[taken++].table;
-
-		freed.slab_rows += take_off(s, table, live);
-		freed.rows += table->rows;
-		freed.pages += table->pages;
+	for (; live && taken < n && (freed.slabs < need->slabs || freed.pages < need->pages);
+	     taken++) {
+		freed.slabs += take_off(s, choices[taken].table, live);
+		freed.pages += choices[taken].table->pages;
 	}
-	enough = live && covers(&freed, need);
+	enough = live && freed.slabs >= need->slabs && freed.pages >= need->pages;
 	if (enough)
-		drop_needed(s, choices, taken, live, *need);
+		drop_needed(s, choices, taken, live, need);
 	free(live);
 	return enough;
 }

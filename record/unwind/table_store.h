@@ -6,7 +6,7 @@
  * The tables' memory in the kernel: rules, pages and slabs of rows (bpf/abi/unwind.h), written
  * in place through shared mappings. Putting a new slab into the array of maps makes the
  * kernel wait for all readers (10 to 20 ms), so slabs are made in batches and ahead of need. Users
- * share rules, pages and rows. One thread uses a store.
+ * share rules, pages and slabs. One thread uses a store.
  */
 
 #include <stdbool.h>
@@ -21,19 +21,20 @@
 #include "record/unwind/unwind_rules.h"
 #include "record/unwind/unwind_table.h"
 
+/* Its rows are of one user's tables. */
 struct table_slab {
 	int fd; /* -1: not there */
 	uint32_t *rows;
-	uint32_t used;	     /* rows handed out, from the start */
+	uint32_t used;	     /* rows handed out, from the start; 0: it is nobody's */
 	uint32_t live;	     /* of those, rows of tables that were not dropped */
 	uint64_t emptied_ns; /* when `live` became 0 */
+	uint32_t user;
 };
 
-/* A table that was dropped. It stays in its user's share until its memory may be used again. */
-struct resting_table {
+/* Pages of a table that was dropped. They stay in its user's share until they may be used again. */
+struct resting_pages {
 	uint64_t since_ns;
-	uint64_t rows;
-	uint32_t pages, user;
+	uint32_t count, user;
 };
 
 struct table_store {
@@ -46,8 +47,8 @@ struct table_store {
 	struct range_pool page_pool;
 	struct table_slab *slabs; /* [max_slabs] */
 	uint32_t max_slabs, slab_count;
-	struct shares rule_shares, page_shares, row_shares;
-	struct resting_table *resting; /* the oldest first */
+	struct shares rule_shares, page_shares, slab_shares;
+	struct resting_pages *resting; /* the oldest first */
 	size_t resting_count, resting_capacity;
 };
 
@@ -65,8 +66,9 @@ struct error *table_store_init(struct table_store *s, const struct unwinder_maps
 void table_store_release(struct table_store *s);
 
 /*
- * Stores a table of the user's. ERROR_LIMIT: it does not fit into what is left. If he has his share
- * of rules, what needs further ones is left out.
+ * Stores a table of the user's. ERROR_LIMIT: it does not fit into what is left for him, or its
+ * pages are not left side by side. If he has his share of rules, what needs further ones is left
+ * out.
  */
 struct error *table_store_put(struct table_store *s, const struct unwind_table *t, uint32_t user,
 			      struct stored_table *stored, uint64_t now_ns);
@@ -83,12 +85,11 @@ void table_store_drop(struct table_store *s, const struct stored_table *stored, 
 const struct unwind_rule *table_store_rule(const struct table_store *s,
 					   const struct unwind_segment *segment, uint64_t address);
 
-/* What a table lacks to fit; all 0: it probably does. */
 struct table_need {
-	uint64_t slab_rows;   /* for which no slab, present or allowed, has room */
-	uint64_t rows, pages; /* that the user may not take */
+	uint64_t slabs, pages;
 };
 
+/* What the user has to give back for a table to fit, beyond what rests already. */
 struct table_need table_store_need(struct table_store *s, const struct unwind_table *t,
 				   uint32_t user, uint64_t now_ns);
 

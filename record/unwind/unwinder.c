@@ -17,6 +17,7 @@
 
 #include "common/clock.h"
 #include "common/limits.h"
+#include "record/system/patience.h"
 #include "record/system/privileges.h"
 #include "record/unwind/code_files.h"
 #include "record/unwind/debug_file.h"
@@ -166,10 +167,10 @@ static void count_users(struct unwinder *u)
 	publications_count_users(&u->published);
 }
 
-/* For a user no tables are dropped but of his own files. */
+/* Root's need has any table dropped, that of other users those of their share. */
 static bool is_of(const struct code_file *file, uint32_t user)
 {
-	return !user || (file->stored.user == user && file->owner == user);
+	return !user || (file->stored.user == user && user != PATIENCE_NOBODY);
 }
 
 /*
@@ -252,38 +253,16 @@ static bool drop_tables(struct unwinder *u, const struct code_file *keep, uint32
 	return n;
 }
 
-/* Whose share the table is of, if it is for that user: root's processes do not pay for others. */
-static uint32_t payer(const struct code_file *file, uint32_t user)
-{
-	return user || file->owner == geteuid() ? user : file->owner;
-}
-
-/* Of the users that it is for, one who has room for it, if there is one. With the lock held. */
-static uint32_t choose_payer(struct unwinder *u, const struct code_file *file,
-			     const struct unwind_table *t, uint32_t user)
-{
-	uint32_t chosen = payer(file, user);
-
-	for (uint32_t i = 0; i < file->user_count; i++) {
-		struct table_need need = table_store_need(&u->store, t, chosen, clock_now());
-
-		if (!need.rows && !need.pages)
-			break;
-		chosen = payer(file, file->users[i]);
-	}
-	return chosen;
-}
-
-/* Drops tables for one that does not fit. With the lock held. */
+/*
+ * Drops tables for one that does not fit, unless what rests is enough, or its pages may be side by
+ * side then. With the lock held.
+ */
 static bool make_room(struct unwinder *u, const struct code_file *file,
 		      const struct unwind_table *t, uint32_t user)
 {
 	struct table_need need = table_store_need(&u->store, t, user, clock_now());
 
-	/* Nothing is lacking, but the room is in pieces that are too small for a page. */
-	if (!need.slab_rows && !need.rows && !need.pages)
-		need.slab_rows = 1;
-	return drop_tables(u, file, user, &need);
+	return (!need.slabs && !need.pages) || drop_tables(u, file, user, &need);
 }
 
 /*
@@ -293,21 +272,18 @@ static bool make_room(struct unwinder *u, const struct code_file *file,
 static void store_table(struct unwinder *u, const struct code_file *file,
 			const struct unwind_table *t, uint32_t user, struct code_file *result)
 {
-	struct error *error;
+	uint32_t payer = code_file_payer(file, user);
+	struct error *error = table_store_put(&u->store, t, payer, &result->stored, clock_now());
 
-	pthread_mutex_lock(&u->lock);
-	user = choose_payer(u, file, t, user);
-	pthread_mutex_unlock(&u->lock);
-	error = table_store_put(&u->store, t, user, &result->stored, clock_now());
 	result->state = error ? CODE_FILE_REFUSED : CODE_FILE_READY;
 	if (!error)
 		return;
 	result->problem = error->kind == ERROR_SYSTEM ? refused : no_memory;
 	result->refused_ns = clock_now();
 	if (error->kind == ERROR_LIMIT) {
-		result->refused_to = user;
+		result->refused_to = payer;
 		pthread_mutex_lock(&u->lock);
-		if (!file->later_ns && make_room(u, file, t, user)) {
+		if (!file->later_ns && make_room(u, file, t, payer)) {
 			result->state = CODE_FILE_WAITING;
 			result->later_ns = clock_now() + RANGE_POOL_REST_NS + SECOND / 10;
 		}
@@ -575,10 +551,6 @@ static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct m
 	pthread_mutex_lock(&u->lock);
 	if (asks_for_user(m))
 		user = publications_user(&u->published, pid);
-	file = m->object->code;
-	/* What did not fit into a user's share may fit into that of another one. */
-	if (file && file->refused_to && payer(file, user) != file->refused_to)
-		file->refused_ns = 0;
 	file = code_files_get(&u->files, pid, user, m);
 	if (file) {
 		file->last_mapped_ns = clock_now();

@@ -3,8 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/clock.h"
+#include "record/system/patience.h"
 #include "tests/unit/unit.h"
 
 static int tear_down(void **state)
@@ -102,9 +105,13 @@ static void test_a_file_that_waits_for_memory(void **state)
 /* A process of the user maps one of the files. */
 static struct code_file *map_as(struct code_files *files, uint32_t user, char *path)
 {
-	struct object object = { .definition = { .kind = PRF_OBJECT_FILE, .path = path } };
+	struct object object = { .definition = { .kind = PRF_OBJECT_FILE, .path = path },
+				 .file = { .fd = -1 } };
 	const struct mapping mapping = { .object = &object };
+	struct stat status;
 
+	assert_int_equal(stat(path, &status), 0);
+	object.definition.inode = status.st_ino;
 	return code_files_get(files, (uint32_t)getpid(), user, &mapping);
 }
 
@@ -130,6 +137,10 @@ static void remove_files(const struct mapped_files *made)
 		unlink(made->paths[i]);
 }
 
+/* Users of containers: all of their files are of their own share. */
+#define SEVEN patience_user(7, true)
+#define EIGHT patience_user(8, true)
+
 /* One user's files do not take the room of others'. */
 static void test_files_are_shared(void **state)
 {
@@ -142,25 +153,64 @@ static void test_files_are_shared(void **state)
 	files.known.limit = 5;
 	files.kept.limit = 2;
 	make_files(&made);
-	file = map_as(&files, 7, made.paths[0]);
-	assert_true(file && file->kept >= 0 && file->user == 7);
-	file = map_as(&files, 7, made.paths[1]);
+	file = map_as(&files, SEVEN, made.paths[0]);
+	assert_true(file && file->kept >= 0 && file->user == SEVEN);
+	file = map_as(&files, SEVEN, made.paths[1]);
 	assert_true(file && file->kept < 0);
-	assert_null(map_as(&files, 7, made.paths[2]));
-	assert_ptr_equal(map_as(&files, 7, made.paths[1]), file);
-	assert_non_null(map_as(&files, 8, made.paths[2]));
-	assert_null(map_as(&files, 8, made.paths[3]));
+	assert_null(map_as(&files, SEVEN, made.paths[2]));
+	assert_ptr_equal(map_as(&files, SEVEN, made.paths[1]), file);
+	assert_non_null(map_as(&files, EIGHT, made.paths[2]));
+	assert_null(map_as(&files, EIGHT, made.paths[3]));
 	/* It is of his share whose process came first. */
 	again = map_as(&files, 0, made.paths[1]);
 	assert_ptr_equal(again, file);
 	code_files_take(&files, file);
 	code_file_free(file);
-	assert_non_null(map_as(&files, 7, made.paths[3]));
-	assert_null(map_as(&files, 7, made.paths[4]));
+	assert_non_null(map_as(&files, SEVEN, made.paths[3]));
+	assert_null(map_as(&files, SEVEN, made.paths[4]));
 	file = map_as(&files, 0, made.paths[4]);
 	assert_true(file && file->kept >= 0);
 	assert_non_null(map_as(&files, 0, made.paths[1]));
 	assert_null(map_as(&files, 0, made.paths[5]));
+	remove_files(&made);
+}
+
+/* Whoever can make such a file pays, as far as it is known. */
+static void test_who_pays(void **state)
+{
+	struct code_file of_root = { .owner = 0 }, ours = { .owner = geteuid() },
+			 theirs = { .owner = 7 }, copy = { .owner = CODE_FILE_NO_OWNER };
+
+	assert_int_equal(code_file_payer(&of_root, 9), 0);
+	assert_int_equal(code_file_payer(&ours, 9), 0);
+	assert_int_equal(code_file_payer(&theirs, 0), 7);
+	assert_int_equal(code_file_payer(&theirs, PATIENCE_NOBODY), 7);
+	assert_int_equal(code_file_payer(&of_root, SEVEN), SEVEN);
+	assert_int_equal(code_file_payer(&of_root, patience_user(0, true)), patience_user(0, true));
+	assert_int_equal(code_file_payer(&copy, 9), 9);
+	assert_int_equal(code_file_payer(&copy, 0), 0);
+}
+
+/* What did not fit into one share may fit into another. */
+static void test_refused_to_one(void **state)
+{
+	static struct code_files files;
+	struct code_file *file;
+	struct mapped_files made;
+
+	*state = &files;
+	code_files_init(&files);
+	make_files(&made);
+	file = map_as(&files, SEVEN, made.paths[0]);
+	assert_non_null(file);
+	code_files_close(&files, file);
+	file->state = CODE_FILE_REFUSED;
+	file->refused_ns = clock_now();
+	file->refused_to = SEVEN;
+	assert_ptr_equal(map_as(&files, SEVEN, made.paths[0]), file);
+	assert_int_equal(file->state, CODE_FILE_REFUSED);
+	assert_ptr_equal(map_as(&files, 0, made.paths[0]), file);
+	assert_int_equal(file->state, CODE_FILE_WAITING);
 	remove_files(&made);
 }
 
@@ -232,6 +282,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_teardown(test_whose_table_is_next, tear_down),
 	cmocka_unit_test_teardown(test_a_file_that_waits_for_memory, tear_down),
 	cmocka_unit_test_teardown(test_files_are_shared, tear_down),
+	cmocka_unit_test(test_who_pays),
+	cmocka_unit_test_teardown(test_refused_to_one, tear_down),
 	cmocka_unit_test_teardown(test_several_need_a_file, tear_down),
 	cmocka_unit_test_teardown(test_many_need_a_file, tear_down),
 	cmocka_unit_test_teardown(test_prepared_and_others_files, tear_down),

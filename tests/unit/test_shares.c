@@ -22,7 +22,15 @@ static void test_as_much_as_is_left_for_others(void **state)
 	assert_int_equal(shares_room(&s, 7), 0);
 	assert_int_equal(shares_room(&s, 8), 75);
 	assert_int_equal(shares_room(&s, 0), 150);
+	assert_int_equal(shares_lacking(&s, 7, 0), 0);
+	assert_int_equal(shares_lacking(&s, 7, 10), 10);
+	assert_int_equal(shares_lacking(&s, 8, 75), 0);
+	assert_int_equal(shares_lacking(&s, 8, 76), 1);
+	assert_int_equal(shares_lacking(&s, 0, 151), 1);
 	assert_int_equal(take_all(&s, 8), 75);
+	/* With 48 less he has 102, of 123 that are left he may take 10. */
+	assert_int_equal(shares_lacking(&s, 7, 10), 48);
+	assert_int_equal(shares_lacking(&s, 7, 0), 0);
 	assert_int_equal(take_all(&s, 7), 0);
 	assert_int_equal(shares_of(&s, 7), 150);
 	assert_int_equal(take_all(&s, 0), 75);
