@@ -193,8 +193,7 @@ static struct code_file *add(struct code_files *files, const struct code_file_ke
 	if (!file)
 		goto failed;
 	file->fd = file->kept = -1;
-	file->owner = owner_of(from);
-	file->user = code_file_payer(file, asked->user);
+	file->user = asked->user;
 	if (!shares_may_take(&files->known, file->user, 1) ||
 	    !array_reserve(&files->all, &files->capacity, files->count + 1))
 		goto failed;
@@ -382,6 +381,17 @@ void code_files_need(const struct code_files *files, struct code_file *file, uin
 	last = last_user(files, file);
 	if (turn_of(files, file, user) < turn_of(files, file, *last))
 		*last = user;
+}
+
+bool code_file_is_for_others(struct code_file *file, uint32_t payer)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < file->user_count; i++)
+		if (code_file_payer(file, file->users[i]) != payer)
+			file->users[n++] = file->users[i];
+	file->user_count = n;
+	return n;
 }
 
 /* While nobody needs it, it is for root. */

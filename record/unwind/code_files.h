@@ -46,7 +46,7 @@ struct code_file {
 	bool replaced;	       /* with fd -1: another file has the name now */
 	int kept;	       /* another fd, for use when the file's name is gone; -1: none */
 	uint32_t owner;	       /* uid; CODE_FILE_NO_OWNER */
-	uint32_t user;	       /* of whose share of files it is: see code_file_payer() */
+	uint32_t user;	       /* whose process needed it first: it is of his share of files */
 	uint64_t copied_bytes; /* that the fd holds, if it is of a copy */
 	bool vdso;
 	enum code_file_state state;
@@ -60,6 +60,7 @@ struct code_file {
 	uint64_t refused_ns; /* when it was refused; 0: it may be tried again at once */
 	uint32_t refused_to; /* the user whose share its table did not fit into; 0: not that */
 	uint64_t later_ns;   /* while waiting: not before that, as others' memory rests; 0: now */
+	uint32_t tries;	     /* how often it was put off like this */
 	uint64_t last_mapped_ns;
 	uint64_t needed_ns; /* while waiting: since when a process maps it; 0: none does */
 	/* ... and whose processes do; of more users, those whose turn comes first. */
@@ -85,9 +86,9 @@ struct code_files {
 };
 
 /*
- * Whose share it is of if a process of that user needs it: its owner's, as he alone can make such
- * files. Root of a container can make files of any owner, and who owns a copy is not known: then
- * the user's.
+ * Of whose share its table is if a process of that user needs it: its owner's, as he alone can make
+ * such files. Root of a container can make files of any owner, and who owns a copy is not known:
+ * then the user's.
  */
 uint32_t code_file_payer(const struct code_file *file, uint32_t user);
 
@@ -104,7 +105,7 @@ void code_file_free(struct code_file *file);
 /*
  * The file that a process of the user maps; also stored in the mapping's object. A new one has the
  * state CODE_FILE_WAITING, and an open fd if it could be opened. NULL for mappings that are no
- * file, if whoever pays has his share of files, and without memory.
+ * file, if the user has his share of files, and without memory.
  */
 struct code_file *code_files_get(struct code_files *files, uint32_t pid, uint32_t user,
 				 const struct mapping *mapping);
@@ -115,6 +116,12 @@ struct code_file *code_files_get_vdso(struct code_files *files);
 /* A process of that user maps a file that waits, or, if `time_ns` is 0, will. */
 void code_files_need(const struct code_files *files, struct code_file *file, uint32_t user,
 		     uint64_t time_ns);
+
+/*
+ * Of those who need a waiting file, only those stay for whom not this user pays. False: nobody
+ * does.
+ */
+bool code_file_is_for_others(struct code_file *file, uint32_t payer);
 
 /*
  * The one whose table is to be made next. Files of root that root's processes map come first, then

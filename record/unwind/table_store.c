@@ -210,8 +210,11 @@ static struct error *add_slabs(struct table_store *s, uint32_t wanted)
 void table_store_reserve(struct table_store *s, uint64_t now_ns)
 {
 	give_rested(s, now_ns);
+	/* Most tables are root's. */
 	for (uint32_t i = 0; i < s->max_slabs; i++)
-		if (s->slabs[i].fd >= 0 && s->slabs[i].used <= UNWIND_SLAB_ROWS / 2)
+		if (s->slabs[i].fd >= 0 &&
+		    (!s->slabs[i].used ||
+		     (!s->slabs[i].user && s->slabs[i].used <= UNWIND_SLAB_ROWS / 2)))
 			return;
 	/* Without one the next table is published later. */
 	error_ignore(add_slabs(s, 1));
@@ -297,11 +300,14 @@ static struct error *take_new_slabs(struct table_store *s, const struct unwind_t
 	return error;
 }
 
+/* Who has no slab may have the last one. */
 static struct table_need lacking(const struct table_store *s, const struct unwind_table *t,
 				 uint32_t user, uint32_t new_slabs)
 {
+	const bool first = new_slabs == 1 && !shares_of(&s->slab_shares, user);
+
 	return (struct table_need){
-		.slabs = shares_lacking(&s->slab_shares, user, new_slabs),
+		.slabs = shares_lacking(&s->slab_shares, first ? 0 : user, new_slabs),
 		.pages = shares_lacking(&s->page_shares, user, t->page_count),
 	};
 }

@@ -17,7 +17,6 @@
 
 #include "common/clock.h"
 #include "common/limits.h"
-#include "record/system/patience.h"
 #include "record/system/privileges.h"
 #include "record/unwind/code_files.h"
 #include "record/unwind/debug_file.h"
@@ -27,6 +26,8 @@
 #define SECOND UINT64_C(1000000000)
 /* A program is started that soon after its files were prepared. */
 #define PREPARED_NS (10 * SECOND)
+/* How often a table is made for room that rests: of several that wait for it, one may get it. */
+#define TRIES_MAX 16
 
 static const char replaced[] = "another file has its name now";
 static const char no_memory[] = "the memory for tables is used up";
@@ -167,18 +168,31 @@ static void count_users(struct unwinder *u)
 	publications_count_users(&u->published);
 }
 
-/* Root's need has any table dropped, that of other users those of their share. */
-static bool is_of(const struct code_file *file, uint32_t user)
+/* For whom a table is made, and of whose share it is. */
+struct beneficiary {
+	uint32_t user, payer;
+};
+
+/*
+ * Root's processes have any table dropped that at most one process maps, those of other users only
+ * what their own processes map, or none, and is of the same share. With the lock held.
+ */
+static bool may_drop(struct unwinder *u, const struct code_file *file,
+		     const struct beneficiary *whose)
 {
-	return !user || (file->stored.user == user && user != PATIENCE_NOBODY);
+	if (file->state != CODE_FILE_READY || file->vdso || file->mapped_by > 1 ||
+	    (whose->payer && file->stored.user != whose->payer))
+		return false;
+	return !whose->user || !file->mapped_by ||
+	       publications_user(&u->published, file->counted_pid) == whose->user;
 }
 
 /*
- * The files with a table that at most one process maps, in the order in which they are dropped for
- * that user; `list` has room for all files. Returns their number.
+ * The files whose tables may be dropped, in the order in which they are; `list` has room for all
+ * files. Returns their number.
  */
-static size_t find_droppable(struct unwinder *u, const struct code_file *keep, uint32_t user,
-			     struct code_file **list)
+static size_t find_droppable(struct unwinder *u, const struct code_file *keep,
+			     const struct beneficiary *whose, struct code_file **list)
 {
 	size_t n = 0;
 
@@ -186,8 +200,7 @@ static size_t find_droppable(struct unwinder *u, const struct code_file *keep, u
 	for (size_t i = 0; i < u->files.count; i++) {
 		struct code_file *file = u->files.all[i];
 
-		if (file->state == CODE_FILE_READY && file != keep && !file->vdso &&
-		    file->mapped_by <= 1 && is_of(file, user))
+		if (file != keep && may_drop(u, file, whose))
 			list[n++] = file;
 	}
 	if (n)
@@ -233,14 +246,14 @@ static size_t choose(const struct unwinder *u, struct code_file **list, size_t n
 }
 
 /*
- * Drops tables to give the user what he needs, but not those that several processes use; none if
+ * Drops tables to give somebody what he needs, but not those that several processes use; none if
  * that does not suffice. With the lock held. The memory is reusable only some time later.
  */
-static bool drop_tables(struct unwinder *u, const struct code_file *keep, uint32_t user,
-			const struct table_need *need)
+static bool drop_tables(struct unwinder *u, const struct code_file *keep,
+			const struct beneficiary *whose, const struct table_need *need)
 {
 	struct code_file **list = calloc(u->files.count + 1, sizeof(*list));
-	size_t n = list ? find_droppable(u, keep, user, list) : 0;
+	size_t n = list ? find_droppable(u, keep, whose, list) : 0;
 
 	n = choose(u, list, n, need);
 	for (size_t i = 0; i < n; i++)
@@ -254,26 +267,28 @@ static bool drop_tables(struct unwinder *u, const struct code_file *keep, uint32
 }
 
 /*
- * Drops tables for one that does not fit, unless what rests is enough, or its pages may be side by
- * side then. With the lock held.
+ * Drops tables for one that does not fit, unless what rests is enough, which others may be waiting
+ * for, too, or its pages may be side by side then. With the lock held.
  */
 static bool make_room(struct unwinder *u, const struct code_file *file,
-		      const struct unwind_table *t, uint32_t user)
+		      const struct unwind_table *t, const struct beneficiary *whose)
 {
-	struct table_need need = table_store_need(&u->store, t, user, clock_now());
+	struct table_need need = table_store_need(&u->store, t, whose->payer, clock_now());
 
-	return (!need.slabs && !need.pages) || drop_tables(u, file, user, &need);
+	return file->tries < TRIES_MAX &&
+	       ((!need.slabs && !need.pages) || drop_tables(u, file, whose, &need));
 }
 
 /*
  * Stores a table, dropping others if needed: then it is made again when their memory has rested, as
  * others' tables need not wait for that.
  */
-static void store_table(struct unwinder *u, const struct code_file *file,
-			const struct unwind_table *t, uint32_t user, struct code_file *result)
+static void store_table(struct unwinder *u, struct code_file *file, const struct unwind_table *t,
+			uint32_t user, struct code_file *result)
 {
-	uint32_t payer = code_file_payer(file, user);
-	struct error *error = table_store_put(&u->store, t, payer, &result->stored, clock_now());
+	const struct beneficiary whose = { user, code_file_payer(file, user) };
+	struct error *error = table_store_put(&u->store, t, whose.payer, &result->stored,
+					      clock_now());
 
 	result->state = error ? CODE_FILE_REFUSED : CODE_FILE_READY;
 	if (!error)
@@ -281,11 +296,16 @@ static void store_table(struct unwinder *u, const struct code_file *file,
 	result->problem = error->kind == ERROR_SYSTEM ? refused : no_memory;
 	result->refused_ns = clock_now();
 	if (error->kind == ERROR_LIMIT) {
-		result->refused_to = payer;
+		result->refused_to = whose.payer;
 		pthread_mutex_lock(&u->lock);
-		if (!file->later_ns && make_room(u, file, t, payer)) {
+		result->later_ns = 0;
+		if (make_room(u, file, t, &whose)) {
 			result->state = CODE_FILE_WAITING;
+			result->tries = file->tries + 1;
 			result->later_ns = clock_now() + RANGE_POOL_REST_NS + SECOND / 10;
+		} else if (code_file_is_for_others(file, whose.payer)) {
+			result->state = CODE_FILE_WAITING;
+			result->tries = 0;
 		}
 		pthread_mutex_unlock(&u->lock);
 	}
@@ -324,6 +344,7 @@ static void finish_file(struct unwinder *u, struct code_file *file, const struct
 	file->copied_bytes = 0;
 	file->last_mapped_ns = seen;
 	file->needed_ns = file->later_ns = 0;
+	file->tries = 0;
 	u->totals.build_ns += result->build_ns;
 	u->totals.files += file->state == CODE_FILE_READY;
 	u->totals.failed += file->state == CODE_FILE_BARE;
@@ -376,7 +397,9 @@ static void build_file(struct unwinder *u, struct code_file *file, uint32_t user
 	pthread_mutex_lock(&u->lock);
 	count_work(u, user, clock_now() - began);
 	if (result.state == CODE_FILE_WAITING) {
-		file->later_ns = u->later_ns = result.later_ns;
+		file->tries = result.tries;
+		file->later_ns = result.later_ns;
+		u->later_ns = result.later_ns ? result.later_ns : u->later_ns;
 	} else {
 		finish_file(u, file, &result);
 		pthread_mutex_unlock(&u->lock);

@@ -191,6 +191,20 @@ static void test_who_pays(void **state)
 	assert_int_equal(code_file_payer(&copy, 0), 0);
 }
 
+/* Those stay for whom another one pays. */
+static void test_who_else_needs_a_file(void **state)
+{
+	struct code_file copy = { .owner = CODE_FILE_NO_OWNER,
+				  .users = { 5, 7, 5 },
+				  .user_count = 3 };
+
+	assert_true(code_file_is_for_others(&copy, 5));
+	assert_int_equal(copy.user_count, 1);
+	assert_int_equal(copy.users[0], 7);
+	assert_false(code_file_is_for_others(&copy, 7));
+	assert_int_equal(copy.user_count, 0);
+}
+
 /* What did not fit into one share may fit into another. */
 static void test_refused_to_one(void **state)
 {
@@ -283,6 +297,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_teardown(test_a_file_that_waits_for_memory, tear_down),
 	cmocka_unit_test_teardown(test_files_are_shared, tear_down),
 	cmocka_unit_test(test_who_pays),
+	cmocka_unit_test(test_who_else_needs_a_file),
 	cmocka_unit_test_teardown(test_refused_to_one, tear_down),
 	cmocka_unit_test_teardown(test_several_need_a_file, tear_down),
 	cmocka_unit_test_teardown(test_many_need_a_file, tear_down),

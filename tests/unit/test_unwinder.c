@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 
 #include "bpf/abi/unwind.h"
 #include "common/elf_file.h"
@@ -359,12 +360,12 @@ static void test_file_of_many_rules(void **state)
 	assert_int_equal(totals.lacking_rules, 1);
 }
 
-/* Our own process maps the code of such a file. */
-static void map_code(struct fixture *f, uint64_t address, uint64_t size, char *path)
+/* A process maps the code of such a file. */
+static void map_code(struct fixture *f, uint32_t pid, uint64_t address, uint64_t size, char *path)
 {
 	struct side_record r = { .type = SIDE_RECORD_MAP,
 				 .time_ns = 1,
-				 .pid = (uint32_t)getpid(),
+				 .pid = pid,
 				 .map = { .start = address, .size = size, .offset = FILE_CODE },
 				 .name = path };
 	struct stat status;
@@ -376,47 +377,114 @@ static void map_code(struct fixture *f, uint64_t address, uint64_t size, char *p
 	apply(f, r);
 }
 
-/* Our own process maps such a file, which is removed then. */
-static void map_file_of_rows(struct fixture *f, uint64_t address, uid_t owner, uint32_t n)
+#define FILE_STEP (UINT64_C(1) << 20)
+
+/* It maps one of so many rows, which is removed then, as its n-th. */
+static void map_file_of_rows(struct fixture *f, uint32_t pid, uint64_t n, uid_t owner,
+			     uint32_t rows)
 {
 	char folder[] = "/tmp/prof-test.XXXXXX", path[64];
 
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/XXXXXX", folder);
-	make_file_of_rows(path, owner, (struct frame_rows){ 1, 100, n });
-	map_code(f, address, (uint64_t)n * ROW_BYTES, path);
-	assert_true(unwinder_settle(f->unwinder, LONG_NS));
+	make_file_of_rows(path, owner, (struct frame_rows){ 1, 100, rows });
+	map_code(f, pid, n * FILE_STEP, (uint64_t)rows * ROW_BYTES, path);
 	unlink(path);
 	rmdir(folder);
 }
 
-static bool has_table(struct fixture *f, uint64_t address)
+static bool has_table(struct fixture *f, uint32_t pid, uint64_t address)
 {
-	uint32_t pages = segment_of(f, (uint32_t)getpid(), address)->pages;
+	uint32_t pages = segment_of(f, pid, address)->pages;
 
 	return pages && pages < UNWIND_PAGES_WAITING;
+}
+
+static void settle(struct fixture *f)
+{
+	assert_true(unwinder_settle(f->unwinder, LONG_NS));
+	unwinder_flush(f->unwinder);
+}
+
+/* A process of another user, which ends when the other end of the pipe is closed. */
+static uint32_t start_other(int *pipe_end)
+{
+	int up[2], down[2];
+	pid_t child;
+	char byte;
+
+	assert_int_equal(pipe(up) | pipe(down), 0);
+	child = fork();
+	if (!child) {
+		close(up[0]);
+		close(down[1]);
+		byte = setuid(65534) ? 'n' : 'y';
+		_exit(write(up[1], &byte, 1) != 1 || read(down[0], &byte, 1) != 0);
+	}
+	close(up[1]);
+	close(down[0]);
+	assert_int_equal(read(up[0], &byte, 1), 1);
+	close(up[0]);
+	*pipe_end = down[1];
+	if (byte != 'y')
+		skip();
+	return (uint32_t)child;
 }
 
 /* A user's tables make room for his others, and nobody else's do, even if he needs them more. */
 static void test_users_do_not_take_others_tables(void **state)
 {
-	const uint64_t step = 1 << 20, last = 6 * step;
 	struct fixture *f = *state;
 	struct unwinder_totals totals;
+	uint32_t self, other;
+	int pipe_end;
 
 	start(f, 4 * UNWIND_SLAB_ROWS * sizeof(uint32_t));
-	map_self(f);
-	map_file_of_rows(f, step, geteuid(), 60000);
-	for (uint64_t address = 2 * step; address <= last; address += step)
-		map_file_of_rows(f, address, 65534, 50000);
-	unwinder_flush(f->unwinder);
+	self = map_self(f);
+	other = start_other(&pipe_end);
+	map_file_of_rows(f, self, 1, geteuid(), 60000);
+	settle(f);
+	for (uint64_t n = 1; n <= 4; n++) {
+		map_file_of_rows(f, other, n, 65534, 50000);
+		settle(f);
+	}
+	assert_true(has_table(f, other, 4 * FILE_STEP));
+	assert_false(has_table(f, other, FILE_STEP));
+	/* Neither do root's files that he needs. */
+	for (uint64_t n = 5; n <= 8; n++) {
+		map_file_of_rows(f, other, n, 0, 50000);
+		settle(f);
+	}
+	assert_true(has_table(f, other, 8 * FILE_STEP));
+	assert_true(has_table(f, self, (uintptr_t)make_other));
+	assert_true(has_table(f, self, FILE_STEP));
 	unwinder_totals(f->unwinder, &totals);
 	assert_int_equal(totals.short_of_memory, 0);
-	assert_true(totals.dropped > 0);
-	assert_true(has_table(f, (uintptr_t)make_other));
-	assert_true(has_table(f, step));
-	assert_true(has_table(f, last));
-	assert_false(has_table(f, 2 * step));
+	assert_true(totals.dropped >= 6);
+	close(pipe_end);
+	waitpid((pid_t)other, NULL, 0);
+}
+
+/* Several that need room at once get it, one after the other. */
+static void test_several_lack_room(void **state)
+{
+	struct fixture *f = *state;
+	struct unwinder_totals totals;
+	uint32_t self = (uint32_t)getpid();
+
+	start(f, 4 * UNWIND_SLAB_ROWS * sizeof(uint32_t));
+	for (uint64_t n = 1; n <= 8; n++) {
+		map_file_of_rows(f, self, n, geteuid(), 60000); /* a slab each */
+		unwinder_flush(f->unwinder);
+		if (n <= 4)
+			settle(f);
+	}
+	settle(f);
+	for (uint64_t n = 1; n <= 8; n++)
+		assert_int_equal(has_table(f, self, n * FILE_STEP), n > 4);
+	unwinder_totals(f->unwinder, &totals);
+	assert_int_equal(totals.dropped, 4);
+	assert_int_equal(totals.short_of_memory, 0);
 }
 
 /* However many files other users have, those of root get their rules. */
@@ -451,6 +519,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_unused_tables_make_room, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_file_of_many_rules, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_users_do_not_take_others_tables, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_several_lack_room, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_users_do_not_take_all_rules, set_up, tear_down),
 };
 
