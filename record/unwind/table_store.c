@@ -300,14 +300,21 @@ static struct error *take_new_slabs(struct table_store *s, const struct unwind_t
 	return error;
 }
 
-/* Who has no slab may have the last one. */
+/* Who has no slab, or gives back all that he has, may have one, even the last. */
+static uint64_t lacking_slabs(const struct shares *s, uint32_t user, uint32_t new_slabs)
+{
+	uint64_t lacking = shares_lacking(s, user, new_slabs), has = shares_of(s, user);
+
+	if (new_slabs != 1 || !lacking)
+		return lacking;
+	return has ? (has < lacking ? has : lacking) : shares_lacking(s, 0, 1);
+}
+
 static struct table_need lacking(const struct table_store *s, const struct unwind_table *t,
 				 uint32_t user, uint32_t new_slabs)
 {
-	const bool first = new_slabs == 1 && !shares_of(&s->slab_shares, user);
-
 	return (struct table_need){
-		.slabs = shares_lacking(&s->slab_shares, first ? 0 : user, new_slabs),
+		.slabs = lacking_slabs(&s->slab_shares, user, new_slabs),
 		.pages = shares_lacking(&s->page_shares, user, t->page_count),
 	};
 }

@@ -175,7 +175,8 @@ struct beneficiary {
 
 /*
  * Root's processes have any table dropped that at most one process maps, those of other users only
- * what their own processes map, or none, and is of the same share. With the lock held.
+ * what their own process maps, or none; unless root pays, it must be of the same share. With the
+ * lock held.
  */
 static bool may_drop(struct unwinder *u, const struct code_file *file,
 		     const struct beneficiary *whose)

@@ -170,6 +170,26 @@ static void test_slabs_are_shared(void **state)
 	unwind_table_release(&small);
 }
 
+/* The last slab is had by whoever has none, and he can have it again for another table. */
+static void test_the_last_slab(void **state)
+{
+	struct table_store *s = begin(state);
+	struct unwind_table slab = make_table(2, UNWIND_SLAB_ROWS / 2, 2, 0);
+	struct stored_table stored;
+
+	for (int i = 0; i < SLABS - 1; i++)
+		assert_true(put(s, &slab, 0, &stored, NOW));
+	assert_true(put(s, &slab, 7, &stored, NOW));
+	assert_false(put(s, &slab, 8, &stored, NOW));
+	assert_false(put(s, &slab, 7, &stored, NOW));
+	assert_int_equal(table_store_need(s, &slab, 7, NOW).slabs, 1);
+	table_store_drop(s, &stored, NOW + 1);
+	assert_true(needs_nothing(s, &slab, 7, NOW + 1));
+	assert_false(put(s, &slab, 7, &stored, NOW + REST));
+	assert_true(put(s, &slab, 7, &stored, NOW + REST + 1));
+	unwind_table_release(&slab);
+}
+
 /* The rows of all tables are where the kernel half looks for them. */
 static void test_rows_are_found(void **state)
 {
@@ -271,8 +291,9 @@ static void test_what_is_dropped(void **state)
 
 static const struct CMUnitTest tests[] = {
 	STORE_TEST(test_pages_are_shared), STORE_TEST(test_pages_lie_side_by_side),
-	STORE_TEST(test_slabs_are_shared), STORE_TEST(test_rows_are_found),
-	STORE_TEST(test_rules_are_shared), STORE_TEST(test_what_is_dropped),
+	STORE_TEST(test_slabs_are_shared), STORE_TEST(test_the_last_slab),
+	STORE_TEST(test_rows_are_found),   STORE_TEST(test_rules_are_shared),
+	STORE_TEST(test_what_is_dropped),
 };
 
 UNIT_TESTS(tests);
