@@ -23,9 +23,11 @@ static uint64_t left_of(const struct shares *s)
 
 uint64_t shares_room(const struct shares *s, uint32_t user)
 {
-	uint64_t left = left_of(s), has = user == ROOT ? 0 : shares_of(s, user);
+	uint64_t left = left_of(s), has = shares_of(s, user);
 
-	return user == ROOT ? left : left > has ? (left - has) / 2 : 0;
+	if (user == ROOT)
+		return left;
+	return left > has ? (left - has) / 2 : 0;
 }
 
 uint64_t shares_lacking(const struct shares *s, uint32_t user, uint64_t n)

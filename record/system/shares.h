@@ -30,6 +30,7 @@ uint64_t shares_room(const struct shares *s, uint32_t user);
 
 /* How much he has to give back before he may take `n` more, if nobody else does anything. */
 uint64_t shares_lacking(const struct shares *s, uint32_t user, uint64_t n);
+
 bool shares_may_take(const struct shares *s, uint32_t user, uint64_t n);
 
 /* Whether he may or not. Without memory it is not noted. */

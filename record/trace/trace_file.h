@@ -70,7 +70,7 @@ struct statistic {
 };
 struct error *trace_file_statistics(struct trace_file *f, const struct statistic *list, size_t n);
 
-/* Writes out data that has been buffered for a second or more by `now_ns`. */
+/* As prf_writer_tick(). */
 struct error *trace_file_tick(struct trace_file *f, uint64_t now_ns, uint64_t pause_ns);
 
 /* Writes what is buffered and the end of the trace. */

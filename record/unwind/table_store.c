@@ -211,11 +211,13 @@ void table_store_reserve(struct table_store *s, uint64_t now_ns)
 {
 	give_rested(s, now_ns);
 	/* Most tables are root's. */
-	for (uint32_t i = 0; i < s->max_slabs; i++)
-		if (s->slabs[i].fd >= 0 &&
-		    (!s->slabs[i].used ||
-		     (!s->slabs[i].user && s->slabs[i].used <= UNWIND_SLAB_ROWS / 2)))
+	for (uint32_t i = 0; i < s->max_slabs; i++) {
+		const struct table_slab *slab = &s->slabs[i];
+
+		if (slab->fd >= 0 &&
+		    (!slab->used || (!slab->user && slab->used <= UNWIND_SLAB_ROWS / 2)))
 			return;
+	}
 	/* Without one the next table is published later. */
 	error_ignore(add_slabs(s, 1));
 }
@@ -305,9 +307,11 @@ static uint64_t lacking_slabs(const struct shares *s, uint32_t user, uint32_t ne
 {
 	uint64_t lacking = shares_lacking(s, user, new_slabs), has = shares_of(s, user);
 
-	if (new_slabs != 1 || !lacking)
+	if (new_slabs != 1)
 		return lacking;
-	return has ? (has < lacking ? has : lacking) : shares_lacking(s, 0, 1);
+	if (!has)
+		return shares_lacking(s, 0, 1);
+	return has < lacking ? has : lacking;
 }
 
 static struct table_need lacking(const struct table_store *s, const struct unwind_table *t,
@@ -521,8 +525,7 @@ static bool empties_a_slab(const struct table_store *s, const struct stored_tabl
 	return false;
 }
 
-/* Sets `drop` of those that empty a slab, if any are needed, and of as many others as have pages.
- */
+/* Drops those that empty a slab, if any is needed, and of the others as many as have the pages. */
 static void drop_needed(const struct table_store *s, struct table_choice *choices, size_t n,
 			const uint32_t *live, const struct table_need *need)
 {

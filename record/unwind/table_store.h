@@ -107,7 +107,7 @@ struct table_choice {
 bool table_store_choose(const struct table_store *s, struct table_choice *choices, size_t n,
 			const struct table_need *need);
 
-/* Has one empty slab ready for the next table. */
+/* Has a slab with room ready for the next table, if that is of a small file of root's. */
 void table_store_reserve(struct table_store *s, uint64_t now_ns);
 
 uint64_t table_store_bytes(const struct table_store *s);
