@@ -26,8 +26,8 @@
 #define UNWIND_MAX_SLABS 4096  /* 1 GiB */
 #define UNWIND_MAX_PAGES 262144
 #define UNWIND_MAX_RULES 32768
-#define UNWIND_MAX_SEGMENTS 65536 /* of all processes */
-#define UNWIND_MAX_RUN 8192	  /* segments of one process */
+#define UNWIND_MAX_SEGMENTS 131072 /* of all processes, and those that rest */
+#define UNWIND_MAX_RUN 8192	   /* segments of one process */
 #define UNWIND_MAX_PROCESSES 16384
 
 /* How user stacks are walked. */

@@ -424,6 +424,19 @@ struct code_file *code_files_next_waiting(const struct code_files *files, uint64
 	return next;
 }
 
+uint64_t code_files_next_ns(const struct code_files *files)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = 0; i < files->count; i++) {
+		const struct code_file *file = files->all[i];
+
+		if (file->state == CODE_FILE_WAITING && file->later_ns < next)
+			next = file->later_ns;
+	}
+	return next;
+}
+
 struct code_file *code_files_get_path(struct code_files *files, const char *path)
 {
 	struct build_id id = { 0 };

@@ -132,6 +132,9 @@ bool code_file_is_for_others(struct code_file *file, uint32_t payer);
 struct code_file *code_files_next_waiting(const struct code_files *files, uint64_t now_ns,
 					  uint32_t *user);
 
+/* From when on one can be made, which may have been long ago; UINT64_MAX: no file waits. */
+uint64_t code_files_next_ns(const struct code_files *files);
+
 /* The file at a path in the recorder's own root. */
 struct code_file *code_files_get_path(struct code_files *files, const char *path);
 

@@ -18,8 +18,8 @@
 #define REFUSED_AGAIN_MAX 64
 
 struct segment_run {
-	uint32_t first, count, id;
-	uint32_t user;	/* whose share it is of */
+	struct pool_range range;
+	uint32_t id;
 	uint32_t users; /* processes that have it */
 };
 
@@ -50,7 +50,6 @@ struct error *publications_init(struct publications *p, int segments_fd, int pro
 	if (at == MAP_FAILED)
 		return error_system(errno, "cannot map the segments of unwind tables");
 	p->segments = at;
-	p->shares.limit = UNWIND_MAX_SEGMENTS;
 	return NULL;
 }
 
@@ -85,8 +84,7 @@ static void put_run(struct publications *p, struct segment_run *run, uint64_t no
 {
 	if (!run || --run->users)
 		return;
-	range_pool_give(&p->pool, run->first, run->count, now_ns);
-	shares_give(&p->shares, run->user, run->count);
+	range_pool_give(&p->pool, &run->range, now_ns);
 	free(run);
 }
 
@@ -108,7 +106,6 @@ void publications_release(struct publications *p)
 	map_each(&p->by_pid, free_value, p);
 	map_release(&p->by_pid);
 	range_pool_release(&p->pool);
-	shares_release(&p->shares);
 	if (p->segments)
 		munmap(p->segments, p->segments_size);
 	*p = (struct publications){ 0 };
@@ -124,15 +121,22 @@ void publications_change(struct publications *p, uint32_t pid)
 		process->changed = p->pending = true;
 }
 
-void publications_fork(struct publications *p, uint32_t parent, uint32_t child)
+static void forget(struct publications *p, struct publication *process, uint64_t now_ns)
 {
-	struct publication *from = find(p, parent), *process;
+	map_remove(&p->by_pid, &process->pid, sizeof(process->pid));
+	free_process(p, process, now_ns);
+}
+
+void publications_fork(struct publications *p, uint32_t parent, uint32_t child, uint64_t now_ns)
+{
+	struct publication *from = find(p, parent), *process = find(p, child);
 	struct unwind_process there;
 
 	if (!from || parent == child)
 		return;
 	p->pending = true;
-	publications_exit(p, child, 0); /* the pid may have been used before */
+	if (process) /* of another process, which had the pid before */
+		forget(p, process, now_ns);
 	process = get(p, child);
 	if (!process)
 		return;
@@ -170,10 +174,8 @@ void publications_exit(struct publications *p, uint32_t pid, uint64_t now_ns)
 
 	if (!process)
 		return;
-	map_remove(&p->by_pid, &pid, sizeof(pid));
-	if (now_ns)
-		bpf_map_delete_elem(p->processes_fd, &pid);
-	free_process(p, process, now_ns);
+	bpf_map_delete_elem(p->processes_fd, &pid);
+	forget(p, process, now_ns);
 }
 
 /* -------- publication -------- */
@@ -221,7 +223,7 @@ static uint32_t choose(const struct mappings *m, bool *files_only)
 /* As long as there is much room, nobody is asked for: that saves 20 us a program. */
 static bool is_scarce(const struct publications *p)
 {
-	return p->shares.taken >= p->shares.limit / 8;
+	return p->pool.shares.taken >= p->pool.shares.limit / 8;
 }
 
 /* Whose share the next run of the process is of. */
@@ -230,15 +232,11 @@ static uint32_t payer(const struct publications *p, const struct publication *pr
 	return process->asked ? process->user : is_scarce(p) ? PATIENCE_NOBODY : 0;
 }
 
-/* Whether a run of so many segments may replace the one that the process has. */
-static bool has_share(const struct publications *p, const struct publication *process,
-		      uint32_t count)
+/* Whether there may be a run of so many segments beside those that there are, or still rest. */
+static bool has_share(struct publications *p, const struct publication *process, uint32_t count)
 {
-	const struct segment_run *run = process->run;
-	uint32_t user = payer(p, process);
-	uint32_t had = run && run->users == 1 && run->user == user ? run->count : 0;
-
-	return shares_may_take(&p->shares, user, count > had ? count - had : 0);
+	range_pool_expire(&p->pool, p->now_ns);
+	return shares_may_take(&p->pool.shares, payer(p, process), count);
 }
 
 static struct segment_run *write_run(struct publications *p, struct publication *process)
@@ -248,21 +246,21 @@ static struct segment_run *write_run(struct publications *p, struct publication 
 	bool files_only;
 	uint32_t count = choose(m, &files_only), user = payer(p, process), written = 0;
 	uint32_t first = count && has_share(p, process, count)
-				 ? range_pool_take(&p->pool, count, p->now_ns)
+				 ? range_pool_take(&p->pool, count, user, p->now_ns)
 				 : RANGE_POOL_NONE;
+	const struct pool_range range = { first, count, user };
 
 	if (first == RANGE_POOL_NONE)
 		return NULL;
 	run = calloc(1, sizeof(*run));
 	if (!run) {
-		range_pool_give(&p->pool, first, count, p->now_ns);
+		range_pool_give(&p->pool, &range, p->now_ns);
 		return NULL;
 	}
-	shares_take(&p->shares, user, count);
 	for (size_t i = 0; i < m->n && written < count; i++)
 		if (!files_only || m->list[i].object->code)
 			publications_segment(&p->segments[first + written++], &m->list[i]);
-	*run = (struct segment_run){ first, count, p->next_id++, user, 1 };
+	*run = (struct segment_run){ range, p->next_id++, 1 };
 	if (!p->next_id)
 		p->next_id = 1;
 	return run;
@@ -337,8 +335,8 @@ static void publish(struct publications *p, struct publication *process)
 	process->dirty = false;
 	value = (struct unwind_process){ .execs = process->execs, .mm = mm };
 	if (run) {
-		value.first = run->first;
-		value.count = run->count;
+		value.first = run->range.first;
+		value.count = run->range.count;
 		value.id = run->id;
 	}
 	status = bpf_map_update_elem(p->processes_fd, &process->pid, &value, BPF_ANY);
@@ -371,9 +369,9 @@ static void learn_user(struct publications *p, struct publication *process)
 	process->asked = true;
 	if (!run)
 		return;
-	shares_give(&p->shares, run->user, run->count);
-	shares_take(&p->shares, process->user, run->count);
-	run->user = process->user;
+	shares_give(&p->pool.shares, run->range.user, run->range.count);
+	shares_take(&p->pool.shares, process->user, run->range.count);
+	run->range.user = process->user;
 }
 
 uint32_t publications_user(struct publications *p, uint32_t pid)

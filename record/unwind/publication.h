@@ -18,7 +18,6 @@
 #include "common/error.h"
 #include "common/map.h"
 #include "record/spaces/space.h"
-#include "record/system/shares.h"
 #include "record/unwind/code_files.h"
 #include "record/unwind/range_pool.h"
 
@@ -26,8 +25,7 @@ struct publications {
 	struct map by_pid; /* -> struct publication * */
 	struct unwind_segment *segments;
 	size_t segments_size;
-	struct range_pool pool;
-	struct shares shares; /* of it, for what is published */
+	struct range_pool pool; /* of segments */
 	int processes_fd;
 	uint32_t next_id;
 	bool pending;	      /* some process changed, or has not been published yet */
@@ -43,7 +41,7 @@ void publications_release(struct publications *p);
 
 /* The process's mappings have changed. */
 void publications_change(struct publications *p, uint32_t pid);
-void publications_fork(struct publications *p, uint32_t parent, uint32_t child);
+void publications_fork(struct publications *p, uint32_t parent, uint32_t child, uint64_t now_ns);
 void publications_exec(struct publications *p, uint32_t pid);
 void publications_exit(struct publications *p, uint32_t pid, uint64_t now_ns);
 

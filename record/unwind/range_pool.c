@@ -1,78 +1,100 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/unwind/range_pool.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* An entry's state: IN_USE, or when it was given back, in ms (never 0 then). */
-#define IN_USE UINT32_MAX
-#define NS_PER_MS 1000000
-
-/*
- * The count of ms wraps after 49 days. What seems to be given back within this time from now was a
- * moment ago, by a clock that was read later; what is older than 49 days less this is taken for
- * that.
- */
-#define AHEAD_MS 3600000
-
-static uint32_t stamp(uint64_t now_ns)
-{
-	uint32_t ms = (uint32_t)(now_ns / NS_PER_MS);
-
-	return ms == 0 || ms == IN_USE ? 1 : ms;
-}
+#include "common/array.h"
 
 int range_pool_init(struct range_pool *p, uint32_t count)
 {
-	*p = (struct range_pool){ .states = calloc(count, sizeof(*p->states)), .count = count };
-	return p->states ? 0 : -1;
+	*p = (struct range_pool){ .taken = calloc(count, sizeof(*p->taken)),
+				  .count = count,
+				  .shares.limit = count };
+	return p->taken ? 0 : -1;
 }
 
 void range_pool_release(struct range_pool *p)
 {
-	free(p->states);
+	free(p->taken);
+	free(p->resting);
+	shares_release(&p->shares);
 	*p = (struct range_pool){ 0 };
 }
 
-static bool is_free(uint32_t state, uint32_t now)
+void range_pool_expire(struct range_pool *p, uint64_t now_ns)
 {
-	return state == 0 || (state != IN_USE && now - state >= RANGE_POOL_REST_NS / NS_PER_MS &&
-			      state - now >= AHEAD_MS);
+	for (; p->resting_from < p->resting_to; p->resting_from++) {
+		const struct resting_range *r = &p->resting[p->resting_from];
+
+		if (now_ns < r->since_ns + RANGE_POOL_REST_NS)
+			return;
+		memset(p->taken + r->range.first, 0, r->range.count * sizeof(*p->taken));
+		shares_give(&p->shares, r->range.user, r->range.count);
+	}
 }
 
-static uint32_t find(const struct range_pool *p, uint32_t from, uint32_t n, uint32_t now)
+uint64_t range_pool_resting(const struct range_pool *p, uint32_t user)
+{
+	uint64_t n = 0;
+
+	for (size_t i = p->resting_from; i < p->resting_to; i++)
+		if (!user || p->resting[i].range.user == user)
+			n += p->resting[i].range.count;
+	return n;
+}
+
+static uint32_t find(const struct range_pool *p, uint32_t from, uint32_t n)
 {
 	uint32_t length = 0;
 
 	for (uint32_t i = from; i < p->count; i++) {
-		length = is_free(p->states[i], now) ? length + 1 : 0;
+		length = p->taken[i] ? 0 : length + 1;
 		if (length == n)
 			return i + 1 - n;
 	}
 	return RANGE_POOL_NONE;
 }
 
-uint32_t range_pool_take(struct range_pool *p, uint32_t n, uint64_t now_ns)
+uint32_t range_pool_take(struct range_pool *p, uint32_t n, uint32_t user, uint64_t now_ns)
 {
-	uint32_t now = stamp(now_ns), first;
+	uint32_t first;
 
 	if (n == 0 || n > p->count)
 		return RANGE_POOL_NONE;
-	first = find(p, p->hint, n, now);
+	range_pool_expire(p, now_ns);
+	first = find(p, p->hint, n);
 	if (first == RANGE_POOL_NONE)
-		first = find(p, 0, n, now);
+		first = find(p, 0, n);
 	if (first == RANGE_POOL_NONE)
 		return first;
-	for (uint32_t i = 0; i < n; i++)
-		p->states[first + i] = IN_USE;
+	memset(p->taken + first, true, n * sizeof(*p->taken));
 	p->hint = first + n;
-	p->used += n;
+	shares_take(&p->shares, user, n);
 	return first;
 }
 
-void range_pool_give(struct range_pool *p, uint32_t first, uint32_t n, uint64_t now_ns)
+/* The place behind those that rest. */
+static struct resting_range *append(struct range_pool *p)
 {
-	for (uint32_t i = 0; i < n; i++)
-		p->states[first + i] = stamp(now_ns);
-	p->used -= n;
+	size_t n = p->resting_to - p->resting_from;
+
+	/* What is moved is less than what was appended since it was moved last. */
+	if (p->resting_from >= n) {
+		if (n)
+			memmove(p->resting, p->resting + p->resting_from, n * sizeof(*p->resting));
+		p->resting_from = 0;
+		p->resting_to = n;
+	}
+	if (!array_reserve(&p->resting, &p->resting_capacity, p->resting_to + 1))
+		return NULL;
+	return &p->resting[p->resting_to++];
+}
+
+void range_pool_give(struct range_pool *p, const struct pool_range *range, uint64_t now_ns)
+{
+	struct resting_range *resting = append(p);
+
+	if (resting)
+		*resting = (struct resting_range){ *range, now_ns };
 }

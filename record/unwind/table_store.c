@@ -3,13 +3,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 
-#include "common/array.h"
 #include "common/limits.h"
 
 #define SLAB_BYTES (UNWIND_SLAB_ROWS * sizeof(uint32_t))
@@ -42,7 +40,6 @@ struct error *table_store_init(struct table_store *s, const struct unwinder_maps
 	s->pages_size = map_bytes(UNWIND_MAX_PAGES, sizeof(*s->pages));
 	s->rules_size = map_bytes(UNWIND_MAX_RULES, sizeof(*s->kernel_rules));
 	s->rule_shares.limit = UNWIND_MAX_RULES - LIMIT_ROOT_RULES;
-	s->page_shares.limit = UNWIND_MAX_PAGES;
 	s->slab_shares.limit = s->max_slabs;
 	s->slabs = calloc(s->max_slabs, sizeof(*s->slabs));
 	if (!s->slabs || range_pool_init(&s->page_pool, UNWIND_MAX_PAGES)) {
@@ -84,9 +81,7 @@ void table_store_release(struct table_store *s)
 	rule_set_release(&s->rules);
 	range_pool_release(&s->page_pool);
 	shares_release(&s->rule_shares);
-	shares_release(&s->page_shares);
 	shares_release(&s->slab_shares);
-	free(s->resting);
 	*s = (struct table_store){ 0 };
 }
 
@@ -100,8 +95,7 @@ static bool is_resting(const struct table_slab *slab)
 /* Slabs and pages that have rested are nobody's. */
 static void give_rested(struct table_store *s, uint64_t now_ns)
 {
-	size_t n = 0;
-
+	range_pool_expire(&s->page_pool, now_ns);
 	for (uint32_t i = 0; i < s->max_slabs; i++) {
 		struct table_slab *slab = &s->slabs[i];
 
@@ -110,33 +104,15 @@ static void give_rested(struct table_store *s, uint64_t now_ns)
 		slab->used = 0;
 		shares_give(&s->slab_shares, slab->user, 1);
 	}
-	for (; n < s->resting_count && now_ns - s->resting[n].since_ns >= RANGE_POOL_REST_NS; n++)
-		shares_give(&s->page_shares, s->resting[n].user, s->resting[n].count);
-	s->resting_count -= n;
-	if (n)
-		memmove(s->resting, s->resting + n, s->resting_count * sizeof(*s->resting));
-}
-
-/* Without memory they are nobody's at once. */
-static void let_rest(struct table_store *s, const struct stored_table *stored, uint64_t now_ns)
-{
-	if (array_reserve(&s->resting, &s->resting_capacity, s->resting_count + 1))
-		s->resting[s->resting_count++] = (struct resting_pages){ now_ns, stored->pages,
-									 stored->user };
-	else
-		shares_give(&s->page_shares, stored->user, stored->pages);
 }
 
 /* What rests and was the user's; for root, whose else it was, too. */
 static struct table_need resting_of(const struct table_store *s, uint32_t user)
 {
-	struct table_need resting = { 0 };
+	struct table_need resting = { .pages = range_pool_resting(&s->page_pool, user) };
 
 	for (uint32_t i = 0; i < s->max_slabs; i++)
 		resting.slabs += is_resting(&s->slabs[i]) && (!user || s->slabs[i].user == user);
-	for (size_t i = 0; i < s->resting_count; i++)
-		if (!user || s->resting[i].user == user)
-			resting.pages += s->resting[i].count;
 	return resting;
 }
 
@@ -319,7 +295,7 @@ static struct table_need lacking(const struct table_store *s, const struct unwin
 {
 	return (struct table_need){
 		.slabs = lacking_slabs(&s->slab_shares, user, new_slabs),
-		.pages = shares_lacking(&s->page_shares, user, t->page_count),
+		.pages = shares_lacking(&s->page_pool.shares, user, t->page_count),
 	};
 }
 
@@ -430,12 +406,11 @@ static struct error *put(struct putting *p, uint32_t new_slabs, struct stored_ta
 		return error;
 	/* From the beginning, so that what is left lies side by side. */
 	s->page_pool.hint = 0;
-	first = range_pool_take(&s->page_pool, t->page_count, now_ns);
+	first = range_pool_take(&s->page_pool, t->page_count, p->user, now_ns);
 	if (first == RANGE_POOL_NONE)
 		return no_room();
 	for (uint32_t i = 0; i < t->page_count; i++)
 		put_page(p, i, &s->pages[first + i]);
-	shares_take(&s->page_shares, p->user, t->page_count);
 	*stored = (struct stored_table){ first, t->page_count, t->row_count, p->user,
 					 t->rules.refused || s->rules.refused };
 	return NULL;
@@ -566,6 +541,7 @@ bool table_store_choose(const struct table_store *s, struct table_choice *choice
 void table_store_drop(struct table_store *s, const struct stored_table *stored, uint64_t now_ns)
 {
 	forget_pages(s, stored->first_page, stored->pages, now_ns);
-	range_pool_give(&s->page_pool, stored->first_page, stored->pages, now_ns);
-	let_rest(s, stored, now_ns);
+	range_pool_give(&s->page_pool,
+			&(struct pool_range){ stored->first_page, stored->pages, stored->user },
+			now_ns);
 }

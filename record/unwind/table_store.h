@@ -31,12 +31,6 @@ struct table_slab {
 	uint32_t user;
 };
 
-/* Pages of a table that was dropped. They stay in its user's share until they may be used again. */
-struct resting_pages {
-	uint64_t since_ns;
-	uint32_t count, user;
-};
-
 struct table_store {
 	int slabs_fd;
 	struct unwind_page *pages;
@@ -47,9 +41,7 @@ struct table_store {
 	struct range_pool page_pool;
 	struct table_slab *slabs; /* [max_slabs] */
 	uint32_t max_slabs, slab_count;
-	struct shares rule_shares, page_shares, slab_shares;
-	struct resting_pages *resting; /* the oldest first */
-	size_t resting_count, resting_capacity;
+	struct shares rule_shares, slab_shares;
 };
 
 /* A table in the store. */

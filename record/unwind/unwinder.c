@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/unwind/unwinder.h"
 
-#include <bpf/bpf.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,38 +17,31 @@
 #include "common/clock.h"
 #include "common/limits.h"
 #include "record/system/privileges.h"
-#include "record/unwind/code_files.h"
 #include "record/unwind/debug_file.h"
-#include "record/unwind/publication.h"
+#include "record/unwind/kernel_tables.h"
 
 #define DEFAULT_LIMIT (UINT64_C(256) << 20)
 #define SECOND UINT64_C(1000000000)
 /* A program is started that soon after its files were prepared. */
 #define PREPARED_NS (10 * SECOND)
-/* How often a table is made for room that rests: of several that wait for it, one may get it. */
-#define TRIES_MAX 16
 
 static const char replaced[] = "another file has its name now";
 static const char no_memory[] = "the memory for tables is used up";
 static const char refused[] = "the kernel refuses more memory for tables";
 
 struct unwinder {
-	pthread_mutex_t lock; /* of everything but `store`, which only the worker writes */
+	pthread_mutex_t lock; /* of everything but `tables.store`, which only the worker writes */
 	pthread_cond_t work;  /* something waits for the worker, or it is to end */
 	pthread_cond_t idle;  /* the worker has nothing to do */
 	pthread_t worker;
 	bool started, busy;
 	atomic_bool stopping; /* set with the lock held, read without it while a file is read */
-	struct code_files files;
+	struct kernel_tables tables;
 	struct code_file *gone;	     /* nothing refers to them: the worker frees them */
 	const struct spaces *spaces; /* the spaces that are published; NULL: not set yet */
-	struct publications published;
-	struct table_store store;
 	uint64_t max_rows;
-	struct unwinder_totals totals;
 	struct unwinder_options options;
 	uint64_t counted_ns; /* since when files.work_ns counts */
-	uint64_t later_ns;   /* the last one of the files */
 };
 
 /* -------- the worker -------- */
@@ -59,40 +51,6 @@ static int open_elf(struct elf_file *e, const struct code_file *file)
 	if (file->vdso)
 		return elf_file_open_vdso(e);
 	return file->fd < 0 ? ELF_ERROR_IO : elf_file_open(e, file->fd);
-}
-
-/* A file that was overwritten in place has left its key to the one that it is now. */
-static void withdraw(const struct unwinder *u, const struct code_file *file)
-{
-	struct unwind_file value;
-
-	if (!bpf_map_lookup_elem(u->options.maps.files, &file->kernel_key, &value) &&
-	    value.first_page == file->stored.first_page)
-		bpf_map_delete_elem(u->options.maps.files, &file->kernel_key);
-}
-
-/* Makes the table known to the kernel half under its file's key, or withdraws it. */
-static void announce(const struct unwinder *u, const struct code_file *file)
-{
-	struct unwind_file value = {
-		.first_page = file->stored.first_page,
-		.pages = file->stored.pages,
-	};
-
-	if (!file->kernel_key.inode)
-		return;
-	if (file->state != CODE_FILE_READY) {
-		withdraw(u, file);
-		return;
-	}
-	for (; value.count < file->segment_count && value.count < 4; value.count++) {
-		const struct table_segment *t = &file->segments[value.count];
-
-		value.segments[value.count].offset = t->offset;
-		value.segments[value.count].size = t->size;
-		value.segments[value.count].delta = t->address - t->offset - file->base;
-	}
-	bpf_map_update_elem(u->options.maps.files, &file->kernel_key, &value, BPF_ANY);
 }
 
 static int build_from(const struct unwinder *u, const struct elf_file *e,
@@ -147,139 +105,6 @@ static bool build_table(struct unwinder *u, const struct code_file *file, struct
 	return false;
 }
 
-/* Those whose tables are needed least come first. */
-static int by_need(const void *a, const void *b)
-{
-	const struct code_file *x = *(struct code_file *const *)a;
-	const struct code_file *y = *(struct code_file *const *)b;
-
-	if (x->mapped_by != y->mapped_by)
-		return x->mapped_by < y->mapped_by ? -1 : 1;
-	return x->last_mapped_ns < y->last_mapped_ns ? -1 : x->last_mapped_ns > y->last_mapped_ns;
-}
-
-/* Sets `mapped_by` of all files. With the lock held. */
-static void count_users(struct unwinder *u)
-{
-	for (size_t i = 0; i < u->files.count; i++) {
-		u->files.all[i]->mapped_by = 0;
-		u->files.all[i]->counted_pid = 0;
-	}
-	publications_count_users(&u->published);
-}
-
-/* For whom a table is made, and of whose share it is. */
-struct beneficiary {
-	uint32_t user, payer;
-};
-
-/*
- * Root's processes have any table dropped that at most one process maps, those of other users only
- * what their own process maps, or none; unless root pays, it must be of the same share. With the
- * lock held.
- */
-static bool may_drop(struct unwinder *u, const struct code_file *file,
-		     const struct beneficiary *whose)
-{
-	if (file->state != CODE_FILE_READY || file->vdso || file->mapped_by > 1 ||
-	    (whose->payer && file->stored.user != whose->payer))
-		return false;
-	return !whose->user || !file->mapped_by ||
-	       publications_user(&u->published, file->counted_pid) == whose->user;
-}
-
-/*
- * The files whose tables may be dropped, in the order in which they are; `list` has room for all
- * files. Returns their number.
- */
-static size_t find_droppable(struct unwinder *u, const struct code_file *keep,
-			     const struct beneficiary *whose, struct code_file **list)
-{
-	size_t n = 0;
-
-	count_users(u);
-	for (size_t i = 0; i < u->files.count; i++) {
-		struct code_file *file = u->files.all[i];
-
-		if (file != keep && may_drop(u, file, whose))
-			list[n++] = file;
-	}
-	if (n)
-		qsort(list, n, sizeof(struct code_file *), by_need);
-	return n;
-}
-
-static void drop_table(struct unwinder *u, struct code_file *file)
-{
-	file->state = CODE_FILE_REFUSED;
-	file->problem = "its table was given back to stay within the limit";
-	file->refused_ns = clock_now();
-	file->changed = true;
-	announce(u, file);
-	u->totals.files--;
-	u->totals.dropped++;
-	u->totals.rows -= file->stored.rows;
-}
-
-/* The processes that map changed files are published without their old tables, or with the new. */
-static void refresh(struct unwinder *u, struct code_file **changed, size_t n)
-{
-	publications_refresh(&u->published, clock_now());
-	for (size_t i = 0; i < n; i++)
-		changed[i]->changed = false;
-}
-
-/* Moves those to the beginning of the list whose tables must go to give what is needed. */
-static size_t choose(const struct unwinder *u, struct code_file **list, size_t n,
-		     const struct table_need *need)
-{
-	struct table_choice *choices = calloc(n + 1, sizeof(*choices));
-	size_t chosen = 0;
-
-	for (size_t i = 0; choices && i < n; i++)
-		choices[i].table = &list[i]->stored;
-	if (choices && table_store_choose(&u->store, choices, n, need))
-		for (size_t i = 0; i < n; i++)
-			if (choices[i].drop)
-				list[chosen++] = list[i];
-	free(choices);
-	return chosen;
-}
-
-/*
- * Drops tables to give somebody what he needs, but not those that several processes use; none if
- * that does not suffice. With the lock held. The memory is reusable only some time later.
- */
-static bool drop_tables(struct unwinder *u, const struct code_file *keep,
-			const struct beneficiary *whose, const struct table_need *need)
-{
-	struct code_file **list = calloc(u->files.count + 1, sizeof(*list));
-	size_t n = list ? find_droppable(u, keep, whose, list) : 0;
-
-	n = choose(u, list, n, need);
-	for (size_t i = 0; i < n; i++)
-		drop_table(u, list[i]);
-	if (n)
-		refresh(u, list, n);
-	for (size_t i = 0; i < n; i++)
-		table_store_drop(&u->store, &list[i]->stored, clock_now());
-	free(list);
-	return n;
-}
-
-/*
- * Drops tables for one that does not fit, unless what rests is enough, which others may be waiting
- * for, too, or its pages may be side by side then. With the lock held.
- */
-static bool make_room(struct unwinder *u, const struct code_file *file,
-		      const struct unwind_table *t, const struct beneficiary *whose)
-{
-	struct table_need need = table_store_need(&u->store, t, whose->payer, clock_now());
-
-	return file->tries < TRIES_MAX &&
-	       ((!need.slabs && !need.pages) || drop_tables(u, file, whose, &need));
-}
-
 /*
  * Stores a table, dropping others if needed: then it is made again when their memory has rested, as
  * others' tables need not wait for that.
@@ -288,7 +113,7 @@ static void store_table(struct unwinder *u, struct code_file *file, const struct
 			uint32_t user, struct code_file *result)
 {
 	const struct beneficiary whose = { user, code_file_payer(file, user) };
-	struct error *error = table_store_put(&u->store, t, whose.payer, &result->stored,
+	struct error *error = table_store_put(&u->tables.store, t, whose.payer, &result->stored,
 					      clock_now());
 
 	result->state = error ? CODE_FILE_REFUSED : CODE_FILE_READY;
@@ -300,7 +125,7 @@ static void store_table(struct unwinder *u, struct code_file *file, const struct
 		result->refused_to = whose.payer;
 		pthread_mutex_lock(&u->lock);
 		result->later_ns = 0;
-		if (make_room(u, file, t, &whose)) {
+		if (kernel_tables_make_room(&u->tables, file, t, &whose)) {
 			result->state = CODE_FILE_WAITING;
 			result->tries = file->tries + 1;
 			result->later_ns = clock_now() + RANGE_POOL_REST_NS + SECOND / 10;
@@ -332,47 +157,16 @@ static void report(struct unwinder *u, const struct code_file *file)
 		u->options.built(&about, u->options.context);
 }
 
-/* Takes over the result of the build, and publishes the processes that map the file. */
-static void finish_file(struct unwinder *u, struct code_file *file, const struct code_file *result)
-{
-	uint64_t seen = file->last_mapped_ns;
-	int kept = file->kept; /* may have been closed meanwhile */
-
-	code_files_close(&u->files, file);
-	*file = *result;
-	file->kept = kept;
-	file->fd = -1;
-	file->copied_bytes = 0;
-	file->last_mapped_ns = seen;
-	file->needed_ns = file->later_ns = 0;
-	file->tries = 0;
-	u->totals.build_ns += result->build_ns;
-	u->totals.files += file->state == CODE_FILE_READY;
-	u->totals.failed += file->state == CODE_FILE_BARE;
-	u->totals.refused += file->state == CODE_FILE_REFUSED;
-	u->totals.short_of_memory += file->problem == no_memory;
-	if (file->state == CODE_FILE_READY) {
-		announce(u, file);
-		u->totals.rows += file->stored.rows;
-		u->totals.lacking_rules += file->stored.lacks_rules;
-	}
-	file->changed = true;
-	refresh(u, &file, 1);
-	u->totals.rules = u->store.rules.count;
-	u->totals.slabs = u->store.slab_count;
-	u->totals.table_bytes = table_store_bytes(&u->store);
-}
-
 /* It counts for a second: who needed much before that has to wait no longer for it now. */
 static void count_work(struct unwinder *u, uint32_t user, uint64_t ns)
 {
 	uint64_t now = clock_now();
 
 	if (now - u->counted_ns > SECOND) {
-		shares_release(&u->files.work_ns);
+		shares_release(&u->tables.files.work_ns);
 		u->counted_ns = now;
 	}
-	shares_take(&u->files.work_ns, user, ns);
+	shares_take(&u->tables.files.work_ns, user, ns);
 }
 
 /*
@@ -400,9 +194,9 @@ static void build_file(struct unwinder *u, struct code_file *file, uint32_t user
 	if (result.state == CODE_FILE_WAITING) {
 		file->tries = result.tries;
 		file->later_ns = result.later_ns;
-		u->later_ns = result.later_ns ? result.later_ns : u->later_ns;
 	} else {
-		finish_file(u, file, &result);
+		kernel_tables_finish(&u->tables, file, &result);
+		u->tables.totals.short_of_memory += result.problem == no_memory;
 		pthread_mutex_unlock(&u->lock);
 		report(u, &result);
 		pthread_mutex_lock(&u->lock);
@@ -418,37 +212,29 @@ static void free_gone(struct unwinder *u)
 
 		u->gone = file->next;
 		if (file->state == CODE_FILE_READY)
-			table_store_drop(&u->store, &file->stored, clock_now());
+			table_store_drop(&u->tables.store, &file->stored, clock_now());
 		code_file_free(file);
 	}
-}
-
-static bool some_wait(const struct unwinder *u, uint64_t now_ns)
-{
-	uint32_t user;
-
-	return code_files_next_waiting(&u->files, now_ns, &user);
 }
 
 /* Some file waits, perhaps for memory that rests, or is worked at. With the lock held. */
 static bool works(const struct unwinder *u)
 {
-	return u->busy || some_wait(u, UINT64_MAX);
+	return u->busy || code_files_next_ns(&u->tables.files) != UINT64_MAX;
 }
 
 /* Until there is work, or may be. With the lock held. */
 static void wait_for_work(struct unwinder *u)
 {
-	const struct timespec later = { (time_t)(u->later_ns / SECOND),
-					(long)(u->later_ns % SECOND) };
-	uint64_t now = clock_now();
+	uint64_t next = code_files_next_ns(&u->tables.files);
+	const struct timespec then = { (time_t)(next / SECOND), (long)(next % SECOND) };
 
-	if (u->stopping || u->gone || some_wait(u, now))
+	if (u->stopping || u->gone)
 		return;
-	if (u->later_ns > now)
-		pthread_cond_timedwait(&u->work, &u->lock, &later);
-	else
+	if (next == UINT64_MAX)
 		pthread_cond_wait(&u->work, &u->lock);
+	else if (next > clock_now())
+		pthread_cond_timedwait(&u->work, &u->lock, &then);
 }
 
 static void *work(void *context)
@@ -460,7 +246,8 @@ static void *work(void *context)
 	pthread_mutex_lock(&u->lock);
 	while (!u->stopping) {
 		uint32_t user;
-		struct code_file *file = code_files_next_waiting(&u->files, clock_now(), &user);
+		struct code_file *file = code_files_next_waiting(&u->tables.files, clock_now(),
+								 &user);
 
 		free_gone(u);
 		if (file) {
@@ -471,7 +258,7 @@ static void *work(void *context)
 			pthread_cond_broadcast(&u->idle);
 		/* Keep a slab ready, so that the next small file can be published at once. */
 		pthread_mutex_unlock(&u->lock);
-		table_store_reserve(&u->store, clock_now());
+		table_store_reserve(&u->tables.store, clock_now());
 		pthread_mutex_lock(&u->lock);
 		wait_for_work(u);
 	}
@@ -512,18 +299,14 @@ struct error *unwinder_new(struct unwinder **unwinder, const struct unwinder_opt
 {
 	struct unwinder *u = calloc(1, sizeof(*u));
 	uint64_t limit = options->memory_limit ? options->memory_limit : DEFAULT_LIMIT;
-	const struct unwinder_maps *maps = &options->maps;
 	struct error *error;
 
 	if (!u)
 		return error_memory();
 	init_locks(u);
-	code_files_init(&u->files);
 	u->options = *options;
 	u->max_rows = limit / 4 / 2; /* no file gets more than half of it */
-	error = table_store_init(&u->store, maps, limit);
-	if (!error)
-		error = publications_init(&u->published, maps->segments, maps->processes);
+	error = kernel_tables_init(&u->tables, &options->maps, limit);
 	if (!error)
 		error = start_worker(u);
 	if (error) {
@@ -545,10 +328,8 @@ void unwinder_free(struct unwinder *u)
 		pthread_mutex_unlock(&u->lock);
 		pthread_join(u->worker, NULL);
 	}
-	publications_release(&u->published);
 	free_gone(u);
-	code_files_release(&u->files);
-	table_store_release(&u->store);
+	kernel_tables_release(&u->tables);
 	pthread_cond_destroy(&u->work);
 	pthread_cond_destroy(&u->idle);
 	pthread_mutex_destroy(&u->lock);
@@ -574,17 +355,17 @@ static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct m
 
 	pthread_mutex_lock(&u->lock);
 	if (asks_for_user(m))
-		user = publications_user(&u->published, pid);
-	file = code_files_get(&u->files, pid, user, m);
+		user = publications_user(&u->tables.published, pid);
+	file = code_files_get(&u->tables.files, pid, user, m);
 	if (file) {
 		file->last_mapped_ns = clock_now();
 		if (file->state == CODE_FILE_WAITING) {
-			code_files_need(&u->files, file, user,
+			code_files_need(&u->tables.files, file, user,
 					time_ns ? time_ns : file->last_mapped_ns);
 			pthread_cond_signal(&u->work);
 		}
 	}
-	publications_change(&u->published, pid);
+	publications_change(&u->tables.published, pid);
 	pthread_mutex_unlock(&u->lock);
 }
 
@@ -593,7 +374,7 @@ static void forked(void *context, uint32_t parent, uint32_t child)
 	struct unwinder *u = context;
 
 	pthread_mutex_lock(&u->lock);
-	publications_fork(&u->published, parent, child);
+	publications_fork(&u->tables.published, parent, child, clock_now());
 	pthread_mutex_unlock(&u->lock);
 }
 
@@ -603,9 +384,9 @@ static void cleared(void *context, uint32_t pid, uint64_t time_ns, bool by_exec)
 
 	pthread_mutex_lock(&u->lock);
 	if (by_exec)
-		publications_exec(&u->published, pid);
+		publications_exec(&u->tables.published, pid);
 	else
-		publications_change(&u->published, pid);
+		publications_change(&u->tables.published, pid);
 	pthread_mutex_unlock(&u->lock);
 }
 
@@ -614,7 +395,7 @@ static void ended(void *context, uint32_t pid, uint64_t time_ns)
 	struct unwinder *u = context;
 
 	pthread_mutex_lock(&u->lock);
-	publications_exit(&u->published, pid, clock_now());
+	publications_exit(&u->tables.published, pid, clock_now());
 	pthread_mutex_unlock(&u->lock);
 }
 
@@ -631,7 +412,7 @@ struct error *unwinder_follow(struct unwinder *u, struct spaces *spaces)
 void unwinder_flush(struct unwinder *u)
 {
 	pthread_mutex_lock(&u->lock);
-	publications_update(&u->published, u->spaces, clock_now());
+	publications_update(&u->tables.published, u->spaces, clock_now());
 	pthread_mutex_unlock(&u->lock);
 }
 
@@ -642,8 +423,8 @@ uint64_t unwinder_waits_since(struct unwinder *u, uint64_t after_ns)
 	uint64_t since = UINT64_MAX;
 
 	pthread_mutex_lock(&u->lock);
-	for (size_t i = 0; i < u->files.count; i++) {
-		const struct code_file *file = u->files.all[i];
+	for (size_t i = 0; i < u->tables.files.count; i++) {
+		const struct code_file *file = u->tables.files.all[i];
 
 		if (file->state == CODE_FILE_WAITING && file->needed_ns > after_ns &&
 		    file->needed_ns < since)
@@ -663,7 +444,7 @@ bool unwinder_rule(struct unwinder *u, const struct layout *layout, uint64_t add
 	pthread_mutex_lock(&u->lock);
 	if (m) {
 		publications_segment(&segment, m);
-		found = table_store_rule(&u->store, &segment, address);
+		found = table_store_rule(&u->tables.store, &segment, address);
 	}
 	if (found)
 		*rule = *found;
@@ -692,12 +473,12 @@ void unwinder_prepare(struct unwinder *u, const char *path)
 	struct code_file *file;
 
 	pthread_mutex_lock(&u->lock);
-	code_files_get_vdso(&u->files);
-	file = code_files_get_path(&u->files, path);
+	code_files_get_vdso(&u->tables.files);
+	file = code_files_get_path(&u->tables.files, path);
 	if (file)
 		file->last_mapped_ns = clock_now(); /* it soon will be */
 	if (file && file->state == CODE_FILE_WAITING) {
-		code_files_need(&u->files, file, 0, 0);
+		code_files_need(&u->tables.files, file, 0, 0);
 		pthread_cond_signal(&u->work);
 	}
 	pthread_mutex_unlock(&u->lock);
@@ -706,8 +487,8 @@ void unwinder_prepare(struct unwinder *u, const char *path)
 void unwinder_totals(struct unwinder *u, struct unwinder_totals *totals)
 {
 	pthread_mutex_lock(&u->lock);
-	*totals = u->totals;
-	totals->crowded_out = u->published.crowded_out;
+	*totals = u->tables.totals;
+	totals->crowded_out = u->tables.published.crowded_out;
 	pthread_mutex_unlock(&u->lock);
 }
 
@@ -753,15 +534,9 @@ enum unwinder_holds unwinder_holds(struct unwinder *u, const struct code_file *f
 	return holds;
 }
 
-/* Its number may be another file's as soon as it is closed. */
 static void forget_file(struct unwinder *u, struct code_file *file)
 {
-	if (file->state == CODE_FILE_READY) {
-		withdraw(u, file);
-		u->totals.files--;
-		u->totals.rows -= file->stored.rows;
-	}
-	code_files_take(&u->files, file);
+	kernel_tables_forget(&u->tables, file);
 	file->next = u->gone;
 	u->gone = file;
 	pthread_cond_signal(&u->work);
@@ -776,11 +551,11 @@ static void want(struct object *object, void *context)
 void unwinder_forget_unused(struct unwinder *u, const struct objects *objects, uint64_t now_ns)
 {
 	pthread_mutex_lock(&u->lock);
-	for (size_t i = 0; i < u->files.count; i++)
-		u->files.all[i]->wanted = false;
+	for (size_t i = 0; i < u->tables.files.count; i++)
+		u->tables.files.all[i]->wanted = false;
 	objects_each(objects, want, NULL);
-	for (size_t i = u->files.count; i-- > 0;) {
-		struct code_file *file = u->files.all[i];
+	for (size_t i = u->tables.files.count; i-- > 0;) {
+		struct code_file *file = u->tables.files.all[i];
 
 		if (!file->wanted && !file->vdso && file->state != CODE_FILE_WAITING &&
 		    file->last_mapped_ns + PREPARED_NS < now_ns)

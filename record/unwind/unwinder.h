@@ -20,6 +20,7 @@
 #include "common/error.h"
 #include "record/capture/unwinder_maps.h"
 #include "record/spaces/space.h"
+#include "record/unwind/unwinder_totals.h"
 
 struct unwinder;
 
@@ -91,16 +92,6 @@ enum unwinder_holds unwinder_holds(struct unwinder *u, const struct code_file *f
  */
 void unwinder_forget_unused(struct unwinder *u, const struct objects *objects, uint64_t now_ns);
 
-struct unwinder_totals {
-	uint64_t files, rows, rules, slabs, table_bytes;
-	uint64_t build_ns;
-	uint64_t dropped; /* files whose tables were given back to stay within the limit */
-	uint64_t refused; /* files that got no table although they may have unwind information */
-	uint64_t short_of_memory; /* of the refused: those for want of memory */
-	uint64_t lacking_rules;	  /* files whose tables lack rules for some of their code */
-	uint64_t failed;	  /* files without usable unwind information */
-	uint64_t crowded_out;	  /* processes that found no room in the kernel half */
-};
 void unwinder_totals(struct unwinder *u, struct unwinder_totals *totals);
 
 #endif

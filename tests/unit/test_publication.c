@@ -141,13 +141,14 @@ static void what_is_mapped_is_published(void **state)
 static void without_room_it_is_tried_again(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t first = range_pool_take(&f->p.pool, UNWIND_MAX_SEGMENTS, SECOND);
+	const struct pool_range all = { 0, UNWIND_MAX_SEGMENTS, 0 };
 
+	assert_int_equal(range_pool_take(&f->p.pool, all.count, 0, SECOND), 0);
 	map(f, 0x1000);
 	assert_int_equal(published(f, SECOND), 0);
 	/* Meanwhile nothing is looked at. */
 	assert_false(f->p.pending);
-	range_pool_give(&f->p.pool, first, UNWIND_MAX_SEGMENTS, SECOND);
+	range_pool_give(&f->p.pool, &all, SECOND);
 	/* What was given back rests first. */
 	assert_int_equal(published(f, SECOND + 1), 0);
 	assert_int_equal(published(f, 3 * SECOND), 1);
@@ -219,6 +220,12 @@ static uint32_t start_of(struct fixture *f, uid_t user)
 	return (uint32_t)child;
 }
 
+/* Enough later that nothing rests any more. */
+static uint64_t later(const struct fixture *f)
+{
+	return f->p.now_ns + 2 * SECOND;
+}
+
 /* How many mappings are published at most of a process that maps one after the other. */
 static uint32_t most_of(struct fixture *f, uint32_t pid)
 {
@@ -226,8 +233,21 @@ static uint32_t most_of(struct fixture *f, uint32_t pid)
 
 	do
 		map_in(f, pid, 0x1000 + 0x2000 * n++);
-	while (published(f, SECOND) == n);
+	while (published(f, later(f)) == n);
 	return n - 1;
+}
+
+/* What the user has, and all have, when nothing rests. */
+static uint64_t share_of(struct fixture *f, uint32_t user)
+{
+	range_pool_expire(&f->p.pool, later(f));
+	return shares_of(&f->p.pool.shares, user);
+}
+
+static uint64_t taken(struct fixture *f)
+{
+	range_pool_expire(&f->p.pool, later(f));
+	return f->p.pool.shares.taken;
 }
 
 /* One user's processes leave as much for those of others. */
@@ -236,30 +256,50 @@ static void users_share_the_segments(void **state)
 	struct fixture *f = *state;
 	const uint32_t one = start_of(f, 65534), other = start_of(f, 65533);
 
-	f->p.shares.limit = 80;
-	shares_take(&f->p.shares, 0, 10);
+	f->p.pool.shares.limit = 80;
+	shares_take(&f->p.pool.shares, 0, 10);
 	for (uint32_t n = 0; n < 18; n++) {
 		map_in(f, one, 0x1000 + 0x2000 * n);
-		assert_int_equal(published(f, SECOND), n + 1);
+		assert_int_equal(published(f, later(f)), n + 1);
 	}
-	assert_int_equal(most_of(f, other), 26);
-	publications_exit(&f->p, other, SECOND);
+	/* Each has what it had, and next to that what it has now. */
+	assert_int_equal(most_of(f, other), 13);
+	publications_exit(&f->p, other, f->p.now_ns);
 	/* Root takes what there is. */
-	for (uint32_t n = 0; n < 52; n++) {
-		map_in(f, (uint32_t)getpid(), 0x1000 + 0x2000 * n);
-		assert_int_equal(published(f, SECOND), n + 1);
-	}
+	assert_int_equal(most_of(f, (uint32_t)getpid()), 26);
+	assert_int_equal(published(f, later(f)), 27);
 	map_in(f, one, 0x100000);
-	assert_int_equal(published(f, SECOND), 0);
-	assert_int_equal(f->p.crowded_out, 2);
+	assert_int_equal(published(f, f->p.now_ns), 0);
+	assert_int_equal(f->p.crowded_out, 3);
 	/* It is tried again, even if it still may not. */
-	shares_take(&f->p.shares, 0, 18);
-	assert_int_equal(published(f, 3 * SECOND), 0);
-	shares_give(&f->p.shares, 0, 28);
-	publications_exit(&f->p, (uint32_t)getpid(), 3 * SECOND);
-	assert_int_equal(published(f, 5 * SECOND), 19);
-	publications_exit(&f->p, one, SECOND);
-	assert_int_equal(f->p.shares.taken, 0);
+	shares_take(&f->p.pool.shares, 0, 18);
+	assert_int_equal(published(f, later(f)), 0);
+	shares_give(&f->p.pool.shares, 0, 28);
+	publications_exit(&f->p, (uint32_t)getpid(), f->p.now_ns);
+	assert_int_equal(published(f, later(f)), 19);
+	publications_exit(&f->p, one, f->p.now_ns);
+	assert_int_equal(taken(f), 0);
+}
+
+/* One that maps all the time takes no more than that: what it had rests. */
+static void a_process_that_maps_all_the_time(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t one = start_of(f, 65534);
+
+	f->p.pool.shares.limit = 800;
+	shares_take(&f->p.pool.shares, 0, 100);
+	for (uint32_t n = 0; n < 100; n++) {
+		map_in(f, one, 0x1000 + 0x2000 * n);
+		published(f, SECOND + n);
+	}
+	assert_true(shares_of(&f->p.pool.shares, 65534) <= 350);
+	assert_int_equal(f->p.crowded_out, 1);
+	/* Others find room. */
+	map(f, 0x1000);
+	assert_int_equal(published(f, SECOND + 100), 1);
+	/* And so does it, when it does not. */
+	assert_int_equal(published(f, 3 * SECOND), 100);
 }
 
 /* As long as there is much room nobody is asked for: all is root's. */
@@ -270,25 +310,25 @@ static void users_are_asked_when_it_matters(void **state)
 
 	map_in(f, one, 0x1000);
 	assert_int_equal(published(f, SECOND), 1);
-	assert_int_equal(shares_of(&f->p.shares, 0), 1);
-	f->p.shares.limit = 8;
+	assert_int_equal(share_of(f, 0), 1);
+	f->p.pool.shares.limit = 8;
 	map_in(f, one, 0x3000);
 	assert_int_equal(published(f, SECOND), 2);
-	assert_int_equal(shares_of(&f->p.shares, 0), 0);
-	assert_int_equal(shares_of(&f->p.shares, 65534), 2);
+	assert_int_equal(share_of(f, 0), 0);
+	assert_int_equal(share_of(f, 65534), 2);
 	/* So are a new program, and a child, which may have become another user. */
-	f->p.shares.limit = 24;
+	f->p.pool.shares.limit = 24;
 	publications_exec(&f->p, one);
 	there.execs++;
-	publications_fork(&f->p, one, PID);
+	publications_fork(&f->p, one, PID, SECOND);
 	map(f, 0x1000);
-	shares_take(&f->p.shares, 0, 1);
-	publications_update(&f->p, f->spaces, SECOND);
-	assert_int_equal(shares_of(&f->p.shares, 65534), 2);
-	assert_int_equal(shares_of(&f->p.shares, UINT32_MAX), 1);
+	shares_take(&f->p.pool.shares, 0, 1);
+	publications_update(&f->p, f->spaces, later(f));
+	assert_int_equal(share_of(f, 65534), 2);
+	assert_int_equal(share_of(f, UINT32_MAX), 1);
 	publications_exit(&f->p, one, SECOND);
 	publications_exit(&f->p, PID, SECOND);
-	assert_int_equal(f->p.shares.taken, 1);
+	assert_int_equal(taken(f), 1);
 }
 
 /* A child that has mapped nothing gets a run of its own when a table is ready. */
@@ -298,16 +338,16 @@ static void children_do_not_pay_as_root(void **state)
 	const uint32_t one = start_of(f, 65534);
 	struct code_file code = { .state = CODE_FILE_READY };
 
-	f->p.shares.limit = 80;
-	shares_take(&f->p.shares, 0, 10);
+	f->p.pool.shares.limit = 80;
+	shares_take(&f->p.pool.shares, 0, 10);
 	map_in(f, one, 0x1000);
 	assert_int_equal(published(f, SECOND), 1);
 	spaces_layout(f->spaces, one)->mappings.list[0].object->code = &code;
-	publications_fork(&f->p, one, PID);
+	publications_fork(&f->p, one, PID, SECOND);
 	code.changed = true;
 	publications_refresh(&f->p, 2 * SECOND);
-	assert_int_equal(shares_of(&f->p.shares, 0), 10);
-	assert_int_equal(f->p.shares.taken, 12);
+	assert_int_equal(share_of(f, 0), 10);
+	assert_int_equal(taken(f), 12);
 	spaces_layout(f->spaces, one)->mappings.list[0].object->code = NULL;
 	publications_exit(&f->p, PID, SECOND);
 }
@@ -316,18 +356,18 @@ static void children_do_not_pay_as_root(void **state)
 static void exec_between_looks(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t used;
+	uint64_t before;
 
 	map(f, 0x1000);
 	assert_int_equal(published(f, SECOND), 1);
 	there.mm = 1;
-	used = f->p.pool.used;
+	before = taken(f);
 	map(f, 0x3000);
 	execs_after_look = 1;
 	assert_int_equal(published(f, SECOND), 0);
 	assert_int_equal(there.execs, 1);
 	assert_int_equal(there.mm, 2);
-	assert_int_equal(f->p.pool.used, used);
+	assert_int_equal(taken(f), before);
 	publications_exec(&f->p, PID);
 	assert_int_equal(published(f, SECOND), 2);
 	assert_int_equal(there.execs, 1);
@@ -359,10 +399,15 @@ static void exec_between_look_and_update(void **state)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 static const struct CMUnitTest tests[] = {
-	TEST(what_is_mapped_is_published),   TEST(without_room_it_is_tried_again),
-	TEST(of_too_many_it_is_tried_again), TEST(without_memory_it_is_tried_again),
-	TEST(users_share_the_segments),	     TEST(users_are_asked_when_it_matters),
-	TEST(children_do_not_pay_as_root),   TEST(exec_between_looks),
+	TEST(what_is_mapped_is_published),
+	TEST(without_room_it_is_tried_again),
+	TEST(of_too_many_it_is_tried_again),
+	TEST(without_memory_it_is_tried_again),
+	TEST(users_share_the_segments),
+	TEST(a_process_that_maps_all_the_time),
+	TEST(users_are_asked_when_it_matters),
+	TEST(children_do_not_pay_as_root),
+	TEST(exec_between_looks),
 	TEST(exec_between_look_and_update),
 };
 
