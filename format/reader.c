@@ -353,10 +353,10 @@ static void check_nothing_follows(struct prf_reader *r)
 	source_advance(&r->source, r->held);
 	r->held = 0;
 	error = source_peek(&r->source, 1, &bytes, &got);
+	r->stopped = true;
 	if (!error && !got)
 		return;
 	r->block++;
-	r->stopped = true;
 	r->block_offset = r->source.offset;
 	if (!error)
 		error = source_skip(&r->source, UINT64_MAX / 2, &skipped);

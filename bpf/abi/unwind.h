@@ -16,7 +16,7 @@
  *
  * Whatever the kernel half can reach is complete: rows are written before their page, pages
  * before the segments that refer to them, segments before the process that refers to them. What
- * is no longer referred to is not reused for some seconds.
+ * is no longer referred to is not reused for a second.
  */
 
 #include <linux/types.h>

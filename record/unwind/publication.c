@@ -21,6 +21,7 @@ struct segment_run {
 	struct pool_range range;
 	uint32_t id;
 	uint32_t users; /* processes that have it */
+	bool asked;	/* whose share it is of was asked for: it stays his when others have it */
 };
 
 /* One process. */
@@ -85,6 +86,15 @@ static void put_run(struct publications *p, struct segment_run *run, uint64_t no
 	if (!run || --run->users)
 		return;
 	range_pool_give(&p->pool, &run->range, now_ns);
+	free(run);
+}
+
+/* One that was not published. */
+static void cancel_run(struct publications *p, struct segment_run *run)
+{
+	if (!run)
+		return;
+	range_pool_cancel(&p->pool, &run->range);
 	free(run);
 }
 
@@ -233,10 +243,17 @@ static uint32_t payer(const struct publications *p, const struct publication *pr
 }
 
 /* Whether there may be a run of so many segments beside those that there are, or still rest. */
-static bool has_share(struct publications *p, const struct publication *process, uint32_t count)
+static bool has_share(const struct publications *p, const struct publication *process,
+		      uint32_t count)
 {
-	range_pool_expire(&p->pool, p->now_ns);
 	return shares_may_take(&p->pool.shares, payer(p, process), count);
+}
+
+/* One has found no room, after a search. */
+static void count_try(struct publications *p)
+{
+	if (p->tries)
+		p->tries--;
 }
 
 static struct segment_run *write_run(struct publications *p, struct publication *process)
@@ -244,23 +261,25 @@ static struct segment_run *write_run(struct publications *p, struct publication 
 	const struct mappings *m = &process->layout->mappings;
 	struct segment_run *run;
 	bool files_only;
-	uint32_t count = choose(m, &files_only), user = payer(p, process), written = 0;
-	uint32_t first = count && has_share(p, process, count)
-				 ? range_pool_take(&p->pool, count, user, p->now_ns)
-				 : RANGE_POOL_NONE;
-	const struct pool_range range = { first, count, user };
+	uint32_t count = choose(m, &files_only), written = 0;
+	struct pool_range range = { .count = count, .user = payer(p, process) };
 
-	if (first == RANGE_POOL_NONE)
+	if (!count || !has_share(p, process, count))
 		return NULL;
+	range.first = range_pool_take(&p->pool, count, range.user, p->now_ns);
+	if (range.first == RANGE_POOL_NONE) {
+		count_try(p);
+		return NULL;
+	}
 	run = calloc(1, sizeof(*run));
 	if (!run) {
-		range_pool_give(&p->pool, &range, p->now_ns);
+		range_pool_cancel(&p->pool, &range);
 		return NULL;
 	}
 	for (size_t i = 0; i < m->n && written < count; i++)
 		if (!files_only || m->list[i].object->code)
-			publications_segment(&p->segments[first + written++], &m->list[i]);
-	*run = (struct segment_run){ range, p->next_id++, 1 };
+			publications_segment(&p->segments[range.first + written++], &m->list[i]);
+	*run = (struct segment_run){ range, p->next_id++, 1, process->asked };
 	if (!p->next_id)
 		p->next_id = 1;
 	return run;
@@ -307,8 +326,6 @@ static void refuse(struct publications *p, struct publication *process, bool cro
 	p->crowded_out += crowded_out && !process->crowded_out;
 	process->crowded_out |= crowded_out;
 	process->refused = true;
-	if (p->tries)
-		p->tries--;
 	if (!p->again_ns)
 		p->again_ns = p->now_ns + RANGE_POOL_REST_NS;
 }
@@ -329,7 +346,7 @@ static void publish(struct publications *p, struct publication *process)
 			refuse(p, process, true);
 	}
 	if (has_execed(p, process)) {
-		put_run(p, run, p->now_ns);
+		cancel_run(p, run);
 		return;
 	}
 	process->dirty = false;
@@ -346,7 +363,8 @@ static void publish(struct publications *p, struct publication *process)
 		 * has as many processes as it can.
 		 */
 		refuse(p, process, status == -E2BIG);
-		put_run(p, run, p->now_ns);
+		count_try(p);
+		cancel_run(p, run);
 		return;
 	}
 	put_run(p, process->run, p->now_ns);
@@ -367,8 +385,9 @@ static void learn_user(struct publications *p, struct publication *process)
 		return;
 	process->user = process_owner_user(process->pid);
 	process->asked = true;
-	if (!run)
+	if (!run || run->asked)
 		return;
+	run->asked = true;
 	shares_give(&p->pool.shares, run->range.user, run->range.count);
 	shares_take(&p->pool.shares, process->user, run->range.count);
 	run->range.user = process->user;
@@ -431,6 +450,7 @@ void publications_update(struct publications *p, const struct spaces *spaces, ui
 		return;
 	p->pending = false;
 	p->now_ns = now_ns;
+	range_pool_expire(&p->pool, now_ns);
 	map_each(&p->by_pid, update, &u);
 }
 
@@ -459,6 +479,7 @@ static void refresh(const void *key, size_t size, uint64_t value, void *context)
 void publications_refresh(struct publications *p, uint64_t now_ns)
 {
 	p->now_ns = now_ns;
+	range_pool_expire(&p->pool, now_ns);
 	map_each(&p->by_pid, refresh, p);
 }
 

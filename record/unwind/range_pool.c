@@ -22,6 +22,12 @@ void range_pool_release(struct range_pool *p)
 	*p = (struct range_pool){ 0 };
 }
 
+void range_pool_cancel(struct range_pool *p, const struct pool_range *range)
+{
+	memset(p->taken + range->first, 0, range->count * sizeof(*p->taken));
+	shares_give(&p->shares, range->user, range->count);
+}
+
 void range_pool_expire(struct range_pool *p, uint64_t now_ns)
 {
 	for (; p->resting_from < p->resting_to; p->resting_from++) {
@@ -29,8 +35,7 @@ void range_pool_expire(struct range_pool *p, uint64_t now_ns)
 
 		if (now_ns < r->since_ns + RANGE_POOL_REST_NS)
 			return;
-		memset(p->taken + r->range.first, 0, r->range.count * sizeof(*p->taken));
-		shares_give(&p->shares, r->range.user, r->range.count);
+		range_pool_cancel(p, &r->range);
 	}
 }
 
@@ -79,7 +84,7 @@ static struct resting_range *append(struct range_pool *p)
 {
 	size_t n = p->resting_to - p->resting_from;
 
-	/* What is moved is less than what was appended since it was moved last. */
+	/* No more is moved than has gone from the front since it was moved last. */
 	if (p->resting_from >= n) {
 		if (n)
 			memmove(p->resting, p->resting + p->resting_from, n * sizeof(*p->resting));

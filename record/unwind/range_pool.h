@@ -55,4 +55,7 @@ uint32_t range_pool_take(struct range_pool *p, uint32_t n, uint32_t user, uint64
 /* Without memory they rest for ever. */
 void range_pool_give(struct range_pool *p, const struct pool_range *range, uint64_t now_ns);
 
+/* Gives back what no program can have read: it need not rest. */
+void range_pool_cancel(struct range_pool *p, const struct pool_range *range);
+
 #endif

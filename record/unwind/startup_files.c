@@ -2,7 +2,6 @@
 #include "record/unwind/startup_files.h"
 
 #include <dirent.h>
-#include <elf.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
@@ -14,8 +13,8 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/elf_file.h"
 #include "record/system/opener.h"
+#include "record/unwind/elf_needs.h"
 
 #define FOLDERS_MAX 64
 #define CONFIG_DEPTH 4
@@ -167,73 +166,34 @@ static void find_library(struct search *s, const char *name)
 	}
 }
 
-static const char *text_at(const struct elf_file *e, uint64_t table, uint64_t offset)
+/* A file, and what it needs. */
+struct needing {
+	struct search *search;
+	const char *path;
+};
+
+static bool add_need(void *context, enum elf_need need, const char *text)
 {
-	struct cursor c = elf_file_at(e, table + offset);
-	const char *text = cursor_short_string(&c, PATH_MAX);
+	const struct needing *n = context;
 
-	return text ? text : "";
-}
-
-/* Calls for all entries of the dynamic section with that tag. */
-static uint64_t dynamic_value(const struct elf_file *e, struct cursor *c, int64_t tag)
-{
-	while (cursor_left(c) >= 16) {
-		int64_t found = (int64_t)cursor_u64(c);
-		uint64_t value = cursor_u64(c);
-
-		if (found == tag)
-			return value;
-		if (found == DT_NULL)
-			break;
+	switch (need) {
+	case ELF_NEED_INTERPRETER: add_file(n->search, text); break;
+	case ELF_NEED_FOLDERS: add_path_list(n->search, text, n->path); break;
+	case ELF_NEED_LIBRARY: find_library(n->search, text); break;
 	}
-	cursor_fail(c);
-	return 0;
-}
-
-static void read_dynamic(struct search *s, const struct elf_file *e, struct cursor dynamic,
-			 const char *path)
-{
-	struct cursor c = dynamic;
-	uint64_t strings = dynamic_value(e, &c, DT_STRTAB), value;
-	static const int64_t paths[] = { DT_RPATH, DT_RUNPATH };
-
-	if (!cursor_ok(&c))
-		return;
-	for (size_t i = 0; i < 2; i++) {
-		c = dynamic;
-		value = dynamic_value(e, &c, paths[i]);
-		if (cursor_ok(&c))
-			add_path_list(s, text_at(e, strings, value), path);
-	}
-	c = dynamic;
-	while (s->file_count < STARTUP_FILES_MAX && !is_late(s)) {
-		value = dynamic_value(e, &c, DT_NEEDED);
-		if (!cursor_ok(&c))
-			break;
-		find_library(s, text_at(e, strings, value));
-	}
+	return n->search->file_count < STARTUP_FILES_MAX && !is_late(n->search);
 }
 
 static void read_file_needs(struct search *s, const char *path)
 {
+	struct needing n = { s, path };
 	int fd = open_path(path);
 	struct elf_file e;
 
 	if (fd < 0)
 		return;
 	if (elf_file_open(&e, fd) == ELF_OK) {
-		for (size_t i = 0; i < e.segment_count; i++) {
-			const struct elf_segment *segment = &e.segments[i];
-			struct cursor c;
-
-			if (segment->type == PT_INTERP) {
-				add_file(s, text_at(&e, segment->address, 0));
-			} else if (segment->type == PT_DYNAMIC) {
-				c = elf_file_at(&e, segment->address);
-				read_dynamic(s, &e, c, path);
-			}
-		}
+		elf_needs_each(&e, add_need, &n);
 		elf_file_release(&e);
 	}
 	close(fd);

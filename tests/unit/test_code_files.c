@@ -92,10 +92,16 @@ static void test_a_file_that_waits_for_memory(void **state)
 
 	*state = &files;
 	code_files_init(&files);
+	assert_int_equal(code_files_next_ns(&files), UINT64_MAX);
 	first = add(&files, 1);
 	second = add(&files, 1);
 	first->later_ns = NOW + 1;
+	assert_int_equal(code_files_next_ns(&files), 0);
+	second->later_ns = NOW + 2;
+	assert_int_equal(code_files_next_ns(&files), NOW + 1);
+	second->later_ns = 0;
 	build(&files, second, 1, 10);
+	assert_int_equal(code_files_next_ns(&files), NOW + 1);
 	assert_null(code_files_next_waiting(&files, NOW, &user));
 	assert_ptr_equal(code_files_next_waiting(&files, NOW + 1, &user), first);
 }

@@ -293,13 +293,94 @@ static void a_process_that_maps_all_the_time(void **state)
 		map_in(f, one, 0x1000 + 0x2000 * n);
 		published(f, SECOND + n);
 	}
-	assert_true(shares_of(&f->p.pool.shares, 65534) <= 350);
 	assert_int_equal(f->p.crowded_out, 1);
 	/* Others find room. */
 	map(f, 0x1000);
 	assert_int_equal(published(f, SECOND + 100), 1);
 	/* And so does it, when it does not. */
 	assert_int_equal(published(f, 3 * SECOND), 100);
+}
+
+/* A run that several processes have stays of the share of whose process it was written for. */
+static void runs_of_children_are_their_parents(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t one = start_of(f, 65534), other = (uint32_t)getpid();
+
+	f->p.pool.shares.limit = 80;
+	shares_take(&f->p.pool.shares, 0, 10);
+	for (uint32_t n = 0; n < 10; n++)
+		map_in(f, one, 0x1000 + 0x2000 * n);
+	assert_int_equal(published(f, SECOND), 10);
+	publications_fork(&f->p, one, other, SECOND);
+	publications_exec(&f->p, other);
+	assert_int_equal(publications_user(&f->p, other), 0);
+	publications_exit(&f->p, other, SECOND);
+	assert_int_equal(share_of(f, 65534), 10);
+	assert_int_equal(share_of(f, 0), 10);
+	publications_exit(&f->p, one, SECOND);
+	assert_int_equal(taken(f), 10);
+}
+
+/* Those that change all the time, and may have no more, are not in the way of one who may. */
+static void who_has_his_share_uses_up_no_tries(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t one = start_of(f, 65534);
+
+	f->p.pool.shares.limit = 80;
+	shares_take(&f->p.pool.shares, 0, 70);
+	for (uint32_t n = 0; n < 6; n++)
+		map_in(f, one, 0x1000 + 0x2000 * n);
+	published(f, SECOND);
+	assert_int_equal(share_of(f, 65534), 0);
+	shares_give(&f->p.pool.shares, 0, 4);
+	for (uint32_t i = 0; i < 1000; i++)
+		for (uint32_t n = 0; n < 8; n++)
+			map_in(f, PID + i, 0x1000 + 0x2000 * n);
+	published(f, later(f));
+	assert_int_equal(share_of(f, 65534), 6);
+}
+
+/* What has rested does not make anything scarce: nobody is asked for. */
+static void what_has_rested_is_not_scarce(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t one = start_of(f, 65534);
+	const struct pool_range most = { 0, 50, 0 };
+	struct code_file code = { .state = CODE_FILE_READY };
+
+	f->p.pool.shares.limit = 80;
+	assert_int_equal(range_pool_take(&f->p.pool, most.count, 0, SECOND), 0);
+	range_pool_give(&f->p.pool, &most, SECOND);
+	map_in(f, one, 0x1000);
+	assert_int_equal(published(f, 100 * SECOND), 1);
+	assert_int_equal(shares_of(&f->p.pool.shares, 0), 1);
+	f->p.pool.hint = 0;
+	assert_int_equal(range_pool_take(&f->p.pool, most.count, 0, 100 * SECOND), 0);
+	range_pool_give(&f->p.pool, &most, 100 * SECOND);
+	spaces_layout(f->spaces, one)->mappings.list[0].object->code = &code;
+	code.changed = true;
+	publications_refresh(&f->p, 200 * SECOND);
+	spaces_layout(f->spaces, one)->mappings.list[0].object->code = NULL;
+	assert_int_equal(share_of(f, 0), 1);
+	assert_int_equal(taken(f), 1);
+}
+
+/* The run of whoever had the pid before rests, as any other. */
+static void a_pid_is_used_again(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t parent = (uint32_t)getpid();
+
+	map_in(f, parent, 0x1000);
+	map(f, 0x1000);
+	published(f, SECOND);
+	assert_int_equal(f->p.pool.shares.taken, 2);
+	publications_fork(&f->p, parent, PID, SECOND);
+	range_pool_expire(&f->p.pool, SECOND + 1);
+	assert_int_equal(f->p.pool.shares.taken, 2);
+	assert_int_equal(taken(f), 1);
 }
 
 /* As long as there is much room nobody is asked for: all is root's. */
@@ -405,6 +486,10 @@ static const struct CMUnitTest tests[] = {
 	TEST(without_memory_it_is_tried_again),
 	TEST(users_share_the_segments),
 	TEST(a_process_that_maps_all_the_time),
+	TEST(runs_of_children_are_their_parents),
+	TEST(who_has_his_share_uses_up_no_tries),
+	TEST(what_has_rested_is_not_scarce),
+	TEST(a_pid_is_used_again),
 	TEST(users_are_asked_when_it_matters),
 	TEST(children_do_not_pay_as_root),
 	TEST(exec_between_looks),

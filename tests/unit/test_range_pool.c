@@ -44,6 +44,18 @@ static void test_what_was_given_back_rests(void **state)
 	range_pool_release(&p);
 }
 
+static void test_what_was_not_read_does_not_rest(void **state)
+{
+	struct range_pool p;
+
+	assert_int_equal(range_pool_init(&p, 10), 0);
+	assert_int_equal(range_pool_take(&p, 10, 7, NOW), 0);
+	range_pool_cancel(&p, &(struct pool_range){ 0, 10, 7 });
+	assert_int_equal(shares_of(&p.shares, 7), 0);
+	assert_int_equal(range_pool_take(&p, 10, 0, NOW), 0);
+	range_pool_release(&p);
+}
+
 /* Each entry is given back at another time, and taken again in that order. */
 static void test_many_rest(void **state)
 {
@@ -81,6 +93,7 @@ static void test_wrong_sizes(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_ranges_do_not_overlap),
 	cmocka_unit_test(test_what_was_given_back_rests),
+	cmocka_unit_test(test_what_was_not_read_does_not_rest),
 	cmocka_unit_test(test_many_rest),
 	cmocka_unit_test(test_wrong_sizes),
 };
