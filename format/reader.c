@@ -353,7 +353,6 @@ static void check_nothing_follows(struct prf_reader *r)
 	source_advance(&r->source, r->held);
 	r->held = 0;
 	error = source_peek(&r->source, 1, &bytes, &got);
-	r->stopped = true;
 	if (!error && !got)
 		return;
 	r->block++;
@@ -387,7 +386,7 @@ static void take_end(struct prf_reader *r, struct cursor *c)
 	struct error *error;
 	struct end end;
 
-	r->ended = end_decode(c, &end);
+	r->ended = r->stopped = end_decode(c, &end);
 	error = r->ended ? check_end(r, &end)
 			 : error_new(ERROR_CORRUPT, "the end block is too short");
 	if (error)
@@ -548,12 +547,19 @@ static void read_block(struct prf_reader *r)
 
 /*
  * In a trace that grows: whether all of the block is there whose header is in r->header and lies
- * ahead. One whose header is damaged is not waited for.
+ * ahead; if it is damaged, with what follows it: see skip_payload(). One whose header is damaged is
+ * not waited for.
  */
 static bool block_has_come(struct prf_reader *r)
 {
-	return error_ignore(block_header_check(&r->header)) ||
-	       have_come(r, WIRE_BLOCK_HEADER_SIZE + (size_t)r->header.stored_size);
+	size_t size = WIRE_BLOCK_HEADER_SIZE + (size_t)r->header.stored_size, got;
+	const uint8_t *bytes;
+
+	if (error_ignore(block_header_check(&r->header)) ||
+	    error_ignore(source_peek(&r->source, size, &bytes, &got)))
+		return true;
+	return got >= size && (block_payload_intact(&r->header, bytes + WIRE_BLOCK_HEADER_SIZE) ||
+			       have_come(r, size + WIRE_BLOCK_HEADER_SIZE));
 }
 
 /* True: there was a block, damage or a failure; false: the end, of what is there by now. */

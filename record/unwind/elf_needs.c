@@ -4,6 +4,9 @@
 #include <elf.h>
 #include <limits.h>
 
+/* That many bytes of a dynamic section are read: millions of entries may name nothing that is. */
+#define DYNAMIC_MAX ((size_t)1 << 20)
+
 struct needs {
 	const struct elf_file *file;
 	bool (*found)(void *context, enum elf_need need, const char *text);
@@ -35,7 +38,7 @@ static bool next_value(struct cursor *dynamic, int64_t tag, uint64_t *value)
 	return false;
 }
 
-static void read_dynamic(struct needs *n, struct cursor dynamic)
+static void read_dynamic(struct needs *n, uint64_t address)
 {
 	static const struct {
 		int64_t tag;
@@ -43,6 +46,10 @@ static void read_dynamic(struct needs *n, struct cursor dynamic)
 	} tags[] = { { DT_RPATH, ELF_NEED_FOLDERS },
 		     { DT_RUNPATH, ELF_NEED_FOLDERS },
 		     { DT_NEEDED, ELF_NEED_LIBRARY } };
+	const struct cursor whole = elf_file_at(n->file, address);
+	const size_t left = cursor_left(&whole);
+	const struct cursor dynamic = cursor_over(whole.at,
+						  left < DYNAMIC_MAX ? left : DYNAMIC_MAX);
 	struct cursor c = dynamic;
 	uint64_t strings, value;
 
@@ -66,7 +73,10 @@ void elf_needs_each(const struct elf_file *file,
 
 		if (segment->type == PT_INTERP)
 			tell(&n, ELF_NEED_INTERPRETER, segment->address);
-		else if (segment->type == PT_DYNAMIC)
-			read_dynamic(&n, elf_file_at(file, segment->address));
+		if (segment->type != PT_DYNAMIC)
+			continue;
+		/* There is one of them. */
+		read_dynamic(&n, segment->address);
+		break;
 	}
 }

@@ -21,7 +21,8 @@ struct segment_run {
 	struct pool_range range;
 	uint32_t id;
 	uint32_t users; /* processes that have it */
-	bool asked;	/* whose share it is of was asked for: it stays his when others have it */
+	uint32_t pid;	/* the one for which it was written */
+	bool asked;	/* whose that is; until then it is of root's share or nobody's */
 };
 
 /* One process. */
@@ -249,7 +250,7 @@ static bool has_share(const struct publications *p, const struct publication *pr
 	return shares_may_take(&p->pool.shares, payer(p, process), count);
 }
 
-/* One has found no room, after a search. */
+/* One has found no room, after work for it. */
 static void count_try(struct publications *p)
 {
 	if (p->tries)
@@ -279,7 +280,7 @@ static struct segment_run *write_run(struct publications *p, struct publication 
 	for (size_t i = 0; i < m->n && written < count; i++)
 		if (!files_only || m->list[i].object->code)
 			publications_segment(&p->segments[range.first + written++], &m->list[i]);
-	*run = (struct segment_run){ range, p->next_id++, 1, process->asked };
+	*run = (struct segment_run){ range, p->next_id++, 1, process->pid, process->asked };
 	if (!p->next_id)
 		p->next_id = 1;
 	return run;
@@ -363,7 +364,8 @@ static void publish(struct publications *p, struct publication *process)
 		 * has as many processes as it can.
 		 */
 		refuse(p, process, status == -E2BIG);
-		count_try(p);
+		if (run)
+			count_try(p);
 		cancel_run(p, run);
 		return;
 	}
@@ -385,7 +387,7 @@ static void learn_user(struct publications *p, struct publication *process)
 		return;
 	process->user = process_owner_user(process->pid);
 	process->asked = true;
-	if (!run || run->asked)
+	if (!run || run->asked || run->pid != process->pid)
 		return;
 	run->asked = true;
 	shares_give(&p->pool.shares, run->range.user, run->range.count);

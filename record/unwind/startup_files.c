@@ -150,6 +150,8 @@ static void find_library(struct search *s, const char *name)
 	char path[PATH_MAX];
 	bool is_system;
 
+	if (!*name)
+		return;
 	if (strchr(name, '/')) {
 		if (answers(name, 0))
 			add_file(s, name);
@@ -176,12 +178,14 @@ static bool add_need(void *context, enum elf_need need, const char *text)
 {
 	const struct needing *n = context;
 
+	if (n->search->file_count == STARTUP_FILES_MAX || is_late(n->search))
+		return false;
 	switch (need) {
 	case ELF_NEED_INTERPRETER: add_file(n->search, text); break;
 	case ELF_NEED_FOLDERS: add_path_list(n->search, text, n->path); break;
 	case ELF_NEED_LIBRARY: find_library(n->search, text); break;
 	}
-	return n->search->file_count < STARTUP_FILES_MAX && !is_late(n->search);
+	return true;
 }
 
 static void read_file_needs(struct search *s, const char *path)

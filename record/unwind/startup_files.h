@@ -4,7 +4,7 @@
 
 /*
  * Predicts which files a program will map when it is started: itself, its interpreter, and the
- * libraries that these name (DT_NEEDED), searched for much as ld.so(8) does: DT_RUNPATH,
+ * libraries that these name (DT_NEEDED), searched for much as ld.so(8) does: DT_RPATH, DT_RUNPATH,
  * LD_LIBRARY_PATH, the usual folders and those of /etc/ld.so.conf. A wrong prediction costs only
  * time; libraries are searched for for half a second at most.
  */

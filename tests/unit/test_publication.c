@@ -293,6 +293,7 @@ static void a_process_that_maps_all_the_time(void **state)
 		map_in(f, one, 0x1000 + 0x2000 * n);
 		published(f, SECOND + n);
 	}
+	assert_true(shares_of(&f->p.pool.shares, 65534) <= 350);
 	assert_int_equal(f->p.crowded_out, 1);
 	/* Others find room. */
 	map(f, 0x1000);
@@ -320,6 +321,27 @@ static void runs_of_children_are_their_parents(void **state)
 	assert_int_equal(share_of(f, 0), 10);
 	publications_exit(&f->p, one, SECOND);
 	assert_int_equal(taken(f), 10);
+}
+
+/* So does one that was written before anybody was asked for. */
+static void runs_stay_when_children_are_asked_first(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t one = start_of(f, 65534), other = (uint32_t)getpid();
+
+	map_in(f, one, 0x1000);
+	assert_int_equal(published(f, SECOND), 1);
+	publications_fork(&f->p, one, other, SECOND);
+	publications_fork(&f->p, one, PID, SECOND);
+	publications_user(&f->p, PID);
+	assert_int_equal(share_of(f, UINT32_MAX), 0);
+	publications_exec(&f->p, other);
+	publications_user(&f->p, other);
+	publications_exit(&f->p, other, SECOND);
+	assert_int_equal(publications_user(&f->p, one), 65534);
+	assert_int_equal(share_of(f, 65534), 1);
+	assert_int_equal(share_of(f, 0), 0);
+	publications_exit(&f->p, PID, SECOND);
 }
 
 /* Those that change all the time, and may have no more, are not in the way of one who may. */
@@ -487,6 +509,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(users_share_the_segments),
 	TEST(a_process_that_maps_all_the_time),
 	TEST(runs_of_children_are_their_parents),
+	TEST(runs_stay_when_children_are_asked_first),
 	TEST(who_has_his_share_uses_up_no_tries),
 	TEST(what_has_rested_is_not_scarce),
 	TEST(a_pid_is_used_again),

@@ -587,13 +587,51 @@ static void test_growing_damaged(void **state)
 	prf_writer_free(w);
 }
 
+/* What comes before the first damage, and after, is found as in the whole. */
+static void assert_same_records(const struct found *a, const struct found *b)
+{
+	assert_int_equal(a->samples, b->samples);
+	assert_int_equal(a->losses, b->losses);
+	assert_int_equal(a->symbols, b->symbols);
+	assert_int_equal(a->names, b->names);
+	assert_int_equal(a->code, b->code);
+	assert_int_equal(a->sources, b->sources);
+	assert_int_equal(a->metadata, b->metadata);
+	assert_int_equal(a->statistics, b->statistics);
+}
+
+/* The next block is within what a damaged one claims: it is searched for, wherever a piece ends. */
+static void test_growing_with_lost_bytes(void **state)
+{
+	const size_t lost = 9;
+	struct prf_writer *w;
+	size_t size;
+	const uint8_t *bytes = fixture_trace(&w, 3, &size);
+	uint8_t *copy = malloc(size);
+
+	assert_non_null(copy);
+	for (size_t at = 24; at < size - 128; at += 7) {
+		struct found whole, found;
+
+		memcpy(copy, bytes, at);
+		memcpy(copy + at, bytes + at + lost, size - lost - at);
+		whole = read_memory(copy, size - lost);
+		for (size_t step = 1; step < 200; step = step * 5 + 1) {
+			found = follow_file(copy, size - lost, step);
+			assert_same_records(&found, &whole);
+		}
+	}
+	free(copy);
+	prf_writer_free(w);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_round_trip),	     cmocka_unit_test(test_code_and_sources),
 	cmocka_unit_test(test_truncation),	     cmocka_unit_test(test_every_byte_flip),
 	cmocka_unit_test(test_files_and_pipes),	     cmocka_unit_test(test_times),
 	cmocka_unit_test(test_lost_and_added_bytes), cmocka_unit_test(test_nested_headers),
 	cmocka_unit_test(test_blocks_are_reported),  cmocka_unit_test(test_growing),
-	cmocka_unit_test(test_growing_damaged),
+	cmocka_unit_test(test_growing_damaged),	     cmocka_unit_test(test_growing_with_lost_bytes),
 };
 
 UNIT_TESTS(tests);
