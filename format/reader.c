@@ -556,10 +556,10 @@ static bool block_has_come(struct prf_reader *r)
 	const uint8_t *bytes;
 
 	if (error_ignore(block_header_check(&r->header)) ||
-	    error_ignore(source_peek(&r->source, size, &bytes, &got)))
+	    error_ignore(source_peek(&r->source, size + WIRE_BLOCK_HEADER_SIZE, &bytes, &got)))
 		return true;
-	return got >= size && (block_payload_intact(&r->header, bytes + WIRE_BLOCK_HEADER_SIZE) ||
-			       have_come(r, size + WIRE_BLOCK_HEADER_SIZE));
+	return got == size + WIRE_BLOCK_HEADER_SIZE ||
+	       (got >= size && block_payload_intact(&r->header, bytes + WIRE_BLOCK_HEADER_SIZE));
 }
 
 /* True: there was a block, damage or a failure; false: the end, of what is there by now. */
