@@ -15,6 +15,11 @@ bool asks_for_first_frame(const struct report_options *o)
 	return o->with_pid || o->with_tid || o->with_cpu || o->with_event || o->with_cgroup;
 }
 
+bool lacks_function(const struct report_options *o)
+{
+	return is_view(o, "annotate") && !o->shown.function;
+}
+
 static const char *wrong_comparison(const struct report_options *o)
 {
 	if (o->base_count && o->action != REPORT_VIEW)

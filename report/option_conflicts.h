@@ -15,4 +15,8 @@ const char *without_effect(const struct report_options *o);
 /* Whether one of --pid, --tid, ... stands alone, so that its list may have become a path. */
 bool asks_for_first_frame(const struct report_options *o);
 
+/* Whether one function would be shown and none is given, so that its name may have become a path.
+ */
+bool lacks_function(const struct report_options *o);
+
 #endif

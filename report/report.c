@@ -70,14 +70,17 @@ static void show_page(const struct report_options *o)
 		message_info("no browser here (BROWSER names one); the page is %s", o->output);
 }
 
-/* "--pid 12" is --pid and a trace named 12. */
+/* "--pid 12" is --pid and a trace named 12, "-f annotate work" a trace named work. */
 static bool missing_path(const struct report_options *o)
 {
-	for (int i = 0; asks_for_first_frame(o) && i < o->path_count; i++)
+	const char *meant = asks_for_first_frame(o) ? "a value follows '=', as in --pid="
+			    : lacks_function(o)	    ? "a function is given as --function="
+						    : NULL;
+
+	for (int i = 0; meant && i < o->path_count; i++)
 		if (strcmp(o->paths[i], "-") && access(o->paths[i], F_OK)) {
-			message_error("%s: no such file; a value follows '=', as in --pid=%s; "
-				      "see prof-report --help",
-				      o->paths[i], o->paths[i]);
+			message_error("%s: no such file; %s%s; see prof-report --help", o->paths[i],
+				      meant, o->paths[i]);
 			return true;
 		}
 	return false;

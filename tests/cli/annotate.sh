@@ -43,6 +43,10 @@ else
 	skip "instructions" "libopcodes is not here"
 fi
 
+like "$("$report" -f annotate work trace.prf 2>&1 && echo shown)" \
+	'^prof-report: work: no such file; a function is given as --function=work; see prof-report --help$' \
+	"a function in the place of a trace"
+
 # What changed: 100 samples more at add, in the same build.
 grow() { awk -v stack="$1" '/^finish/ { for (i = 0; i < 100; i++) print "sample", 1100000000 + i * 1000000, 0, 0, stack, 0, 1 } { print }'; }
 grow 2 < trace.txt > grown.txt

@@ -89,6 +89,16 @@ output=$("$record" -g --call-graph dwarf -d 0.1 -o g.prf -p $pid 2>&1)
 is $? 0 "-g and --call-graph are accepted"
 like "$output" 'stacks are always taken' "with a word"
 
+# The kernel then says for a perf without that option, too, that its records have build IDs.
+if perf --version > /dev/null 2>&1; then
+	"$record" -q -a -o beside.prf -- perf record --buildid-mmap -q -e cpu-clock -F 499 -o perf.data -- \
+		./busy-program-of-ours -c 'i=0; while [ $i -lt 299999 ]; do i=$((i+1)); done' 2> /dev/null
+	is $? 0 "perf record --buildid-mmap ends well beside -a"
+	like "$(perf report -i perf.data --stdio --sort dso 2>&1)" 'busy-program-of-ours' "and knows the files"
+else
+	skip "perf beside -a" "perf is not here"
+fi
+
 # The target's end ends the recording, and the command that paces it.
 "$record" -q -o end.prf -p $pid sleep 600 &
 recorder=$!
