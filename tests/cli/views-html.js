@@ -9,7 +9,7 @@ const shaped = ["focus", "hide", "once"].includes(process.argv[4]) ? process.arg
 const [page, foldedText, ...compared] = process.argv.slice(2, shaped ? 4 : undefined).map((path) => fs.readFileSync(path, "utf8"));
 const [, data] = /<script type="text\/plain" id="data">([^<]*)<\/script>/.exec(page);
 const script = /<script>\s*"use strict";([^]*)<\/script>/.exec(page)[1].replace(/\nstart\(\);\s*$/, "");
-const names = "Shape, Weights, bytesFromBase64, KINDS, STATES, Colours, readProfile, Tree, functionTotals, callersOf, calleesOf, Tip, plain, percent, signed, weight, cutName";
+const names = "Shape, Weights, bytesFromBase64, KINDS, STATES, Colours, readProfile, eachRun, Tree, functionTotals, callersOf, calleesOf, Tip, plain, percent, signed, weight, cutName";
 vm.runInThisContext(`(() => { "use strict"; ${script}; globalThis.pageCode = { ${names} }; })()`);
 const code = globalThis.pageCode;
 
@@ -78,11 +78,13 @@ columns.forEach((values, i) => {
 const total = tree.totals(self);
 assert.strictEqual(total[0], head.total);
 for (const byWeight of [false, true]) {
-	const places = tree.places(total, byWeight);
+	const places = new Map([[0, 0]]);
+	tree.placeChildren(0, total, byWeight, places);
 	for (let n = 1; n < tree.count; n++) {
-		const parent = tree.parent[n];
+		const parent = tree.parent[n], at = places.get(n), from = places.get(parent);
 		assert(parent < n && n < tree.end[parent] && tree.end[n] <= tree.end[parent]);
-		assert(places[n] >= places[parent] && places[n] + total[n] <= places[parent] + total[parent]);
+		assert(at >= from && at + total[n] <= from + total[parent]);
+		tree.placeChildren(n, total, byWeight, places);
 	}
 }
 
@@ -102,10 +104,13 @@ const user = new code.Colours({ ...profile, kind: () => "user" });
 assert.strictEqual(new Set([0, 1, 2].map((state) => user.of(0, state))).size, 3);
 
 // Slices of time and sources are where they should be, and cells in the order of time.
-for (let i = 0; i < cells.count; i++) {
-	assert(cells.slice[i] < head.slices && cells.source[i] < head.sources.length);
-	assert(!i || cells.slice[i] >= cells.slice[i - 1]);
-}
+let sliceBefore = 0, cellsBefore = 0;
+code.eachRun(cells, (slice, source, first, end) => {
+	assert(slice < head.slices && source < head.sources.length && slice >= sliceBefore);
+	assert(first === cellsBefore && end > first);
+	[sliceBefore, cellsBefore] = [slice, end];
+});
+assert.strictEqual(cellsBefore, cells.count);
 assert(head.slices > 1 && head.slices <= 2000);
 
 // A function's callers and callees have the weight that it has itself.

@@ -91,7 +91,7 @@ class App {
 		const { diff, baseTotal, total } = this.weights, widths = diff && this.width === "base" ? baseTotal : total;
 		const turned = this.flame.up !== (this.view === "flame");
 		this.flame.up = this.view === "flame";
-		this.flame.show(this.tree, widths, this.tree.places(widths, this.order === "weight"));
+		this.flame.show(this.tree, widths, this.order === "weight");
 		if (turned)
 			this.flame.toRoot();
 		/* A page that has just been opened stands there already. */
@@ -127,7 +127,7 @@ class App {
 		const totals = self.map((values) => tree.totals(values));
 		flame.totals = totals;
 		/* By name, those of a function that is called from everywhere are a comb. */
-		flame.show(tree, totals[0], tree.places(totals[0], true));
+		flame.show(tree, totals[0], true);
 		if (tree.count > 1)
 			flame.zoom = 1;
 		flame.arrange(true);

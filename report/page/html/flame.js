@@ -41,12 +41,12 @@ class Flame {
 		scroller.addEventListener("keydown", (event) => this.key(event));
 		new ResizeObserver(() => this.resized()).observe(scroller);
 	}
-	/* `totals` of the nodes; `places` is where they begin. */
-	show(tree, total, places) {
+	/* `total` of the nodes; siblings stand side by side, by weight or as the tree has them. */
+	show(tree, total, byWeight) {
 		const other = tree !== this.tree;
 		this.tree = tree;
 		this.total = total;
-		this.places = places;
+		this.byWeight = byWeight;
 		if (other) {
 			this.zoom = 0;
 			this.cursor = -1;
@@ -58,7 +58,7 @@ class Flame {
 	arrange(toRoot) {
 		if (!this.tree)
 			return;
-		const { tree, total, places } = this;
+		const { tree, total } = this;
 		while (this.zoom > 0 && !(total[this.zoom] > 0))
 			this.zoom = tree.parent[this.zoom];
 		const zoom = this.zoom, width = this.scroller.clientWidth;
@@ -77,15 +77,17 @@ class Flame {
 			this.fold(around.slice(this.bare ? 0 : 1));
 		for (const n of around)
 			this.put(n, { x: 0, width, around: true });
+		const places = new Map([[zoom, 0]]); /* of the boxes, and of their children */
 		for (let n = zoom; n < tree.end[zoom];) {
 			const size = total[n] * scale;
 			if (size < NARROW) {
 				n = tree.end[n];
 				continue;
 			}
+			tree.placeChildren(n, total, this.byWeight, places);
 			if (this.folding && n > 0 && !this.shownAs.has(n))
 				this.fold(this.chain(n));
-			this.put(n, { x: (places[n] - places[zoom]) * scale, width: size, around: false });
+			this.put(n, { x: places.get(n) * scale, width: size, around: false });
 			n++;
 		}
 		this.height = Math.max(this.rows.length * ROW, this.scroller.clientHeight);

@@ -115,21 +115,23 @@ function readTree(reader) {
 
 /* Cells come in runs of one source in one slice, and within one in the order of their nodes. */
 function readCells(reader) {
-	const runs = reader.number(), step = reader.column(runs, Uint32Array);
-	const source = reader.column(runs, Uint32Array), length = reader.column(runs, Uint32Array);
-	const n = reader.number();
-	const cells = {
-		count: n, slice: new Uint32Array(n), source: new Uint32Array(n),
-		node: reader.column(n, Uint32Array), value: reader.column(n, Float64Array),
-	};
-	for (let i = 0, at = 0, slice = 0; i < runs; at += length[i++]) {
-		slice += step[i];
-		cells.slice.fill(slice, at, at + length[i]);
-		cells.source.fill(source[i], at, at + length[i]);
-		for (let cell = at + 1; cell < at + length[i]; cell++)
-			cells.node[cell] += cells.node[cell - 1];
+	const runs = reader.number(), slice = reader.column(runs, Uint32Array);
+	const source = reader.column(runs, Uint32Array), end = reader.column(runs, Uint32Array);
+	const count = reader.number(), node = reader.column(count, Uint32Array);
+	for (let run = 0, cell = 0; run < runs; run++) {
+		const first = cell;
+		slice[run] += run && slice[run - 1];
+		cell = end[run] += first;
+		for (let i = first + 1; i < cell; i++)
+			node[i] += node[i - 1];
 	}
-	return cells;
+	return { count, node, value: reader.column(count, Float64Array), runs, slice, source, end };
+}
+
+/* Calls visit(slice, source, first, end) for each run, with its first cell and that of the next run. */
+function eachRun({ runs, slice, source, end }, visit) {
+	for (let run = 0, first = 0; run < runs; first = end[run++])
+		visit(slice[run], source[run], first, end[run]);
 }
 
 /* A comparison by function and by call, as report/page/html_changes.h and html_calls.h describe it. */

@@ -39,16 +39,16 @@ class Strip {
 		const steps = this.rows.map(() => new Float64Array(this.slices + 1));
 		const waits = STATES.map((_, i) => i && head.sources.some(([, state]) => state === i)
 			? this.rows.map(() => new Float64Array(this.slices + 1)) : []);
-		for (let i = 0; i < cells.count; i++) {
-			const source = head.sources[cells.source[i]], row = rowOf[source[0]], state = source[1];
-			const length = this.length(i, state), each = cells.value[i] / length, end = cells.slice[i] + 1;
-			steps[row][end - length] += each;
-			steps[row][end] -= each;
-			if (state) {
-				waits[state][row][end - length] += each;
-				waits[state][row][end] -= each;
+		eachRun(cells, (slice, source, first, end) => {
+			const [thread, state] = head.sources[source], row = rowOf[thread], after = slice + 1;
+			for (let i = first; i < end; i++) {
+				const length = this.length(slice, cells.value[i], state), each = cells.value[i] / length;
+				for (const step of state ? [steps[row], waits[state][row]] : [steps[row]]) {
+					step[after - length] += each;
+					step[after] -= each;
+				}
 			}
-		}
+		});
 		const added = (step) => {
 			let sum = 0;
 			return step.map((change) => (sum += change) > 1e-6 ? sum : 0);
@@ -59,11 +59,11 @@ class Strip {
 			: `${order.length - own} other threads`);
 	}
 	/* A wait is counted at its end, but drawn over the slices that it took. */
-	length(cell, wait) {
-		const { head, cells } = this.profile;
+	length(slice, value, wait) {
+		const { head } = this.profile;
 		if (!wait || head.unit !== "us")
 			return 1;
-		return Math.min(cells.slice[cell] + 1, 1 + Math.floor(cells.value[cell] * 1000 / head.slice_ns));
+		return Math.min(slice + 1, 1 + Math.floor(value * 1000 / head.slice_ns));
 	}
 	get height() {
 		return this.rows.length * STRIP_ROW + STRIP_AXIS;

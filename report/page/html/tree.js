@@ -13,32 +13,21 @@ class Tree {
 	}
 	/* Inclusive weights from the weights of the stacks that end at each node. */
 	totals(self) {
-		const total = Float64Array.from(self);
+		const total = self.slice();
 		for (let n = this.count - 1; n > 0; n--)
 			total[this.parent[n]] += total[n];
 		return total;
 	}
-	/* Where each node's box begins, in units of weight: siblings side by side. */
-	places(total, byWeight) {
-		const x = new Float64Array(this.count), next = new Float64Array(this.count);
-		for (let n = 1; n < this.count; n++) {
-			const parent = this.parent[n];
-			x[n] = next[n] = next[parent];
-			next[parent] += total[n];
-		}
-		if (byWeight)
-			for (let n = 0; n < this.count; n++)
-				this.placeByWeight(n, total, x);
-		return x;
-	}
-	placeByWeight(n, total, x) {
+	/* Where the boxes of a node's children begin, in units of weight: side by side from where its own does. */
+	placeChildren(node, total, byWeight, places) {
 		const children = [];
-		for (let c = n + 1; c < this.end[n]; c = this.end[c])
+		for (let c = node + 1; c < this.end[node]; c = this.end[c])
 			children.push(c);
-		children.sort((a, b) => total[b] - total[a] || a - b);
-		let at = x[n];
+		if (byWeight)
+			children.sort((a, b) => total[b] - total[a] || a - b);
+		let at = places.get(node);
 		for (const c of children) {
-			x[c] = at;
+			places.set(c, at);
 			at += total[c];
 		}
 	}

@@ -6,8 +6,10 @@
 /* What each thread has, in all of the recording. */
 function threadSums({ head, cells }) {
 	const sums = new Float64Array(head.threads.length);
-	for (let i = 0; i < cells.count; i++)
-		sums[head.sources[cells.source[i]][0]] += cells.value[i];
+	eachRun(cells, (slice, source, first, end) => {
+		for (let i = first; i < end; i++)
+			sums[head.sources[source][0]] += cells.value[i];
+	});
 	return sums;
 }
 
@@ -32,21 +34,20 @@ class Weights {
 	select({ from, to, thread, scale }) {
 		const { cells, head } = this.profile, { tree } = this, { nodeOf } = this.shape, mask = this.threadMask(thread);
 		const self = new Float64Array(tree.count);
-		const waits = this.waits.map(() => new Float64Array(tree.count)), place = STATES.map((_, state) => this.waits.indexOf(state));
-		for (let i = 0; i < cells.count; i++) {
-			const slice = cells.slice[i];
-			if (slice < from)
-				continue;
-			if (slice >= to)
-				break;
-			const source = cells.source[i];
-			const node = nodeOf ? nodeOf[cells.node[i]] : cells.node[i];
-			if (!mask[source] || node < 0)
-				continue;
-			self[node] += cells.value[i];
-			if (waits.length && head.sources[source][1])
-				waits[place[head.sources[source][1]]][node] += cells.value[i];
-		}
+		const waits = this.waits.map(() => new Float64Array(tree.count));
+		eachRun(cells, (slice, source, first, end) => {
+			if (slice < from || slice >= to || !mask[source])
+				return;
+			const wait = waits[this.waits.indexOf(head.sources[source][1])];
+			for (let i = first; i < end; i++) {
+				const node = nodeOf ? nodeOf[cells.node[i]] : cells.node[i];
+				if (node < 0)
+					continue;
+				self[node] += cells.value[i];
+				if (wait)
+					wait[node] += cells.value[i];
+			}
+		});
 		this.self = self;
 		this.total = tree.totals(self);
 		this.waitSelf = waits;
