@@ -26,20 +26,6 @@ void message_setup(const char *program, enum message_level shown)
 	to.shown = shown;
 }
 
-static void append_escaped(struct buffer *line, const char *text)
-{
-	for (;;) {
-		size_t visible = utf8_visible(text);
-
-		buffer_append(line, text, visible);
-		text += visible;
-		if (!*text)
-			return;
-		for (unsigned int skip = utf8_skip(text); skip; skip--)
-			buffer_printf(line, "\\x%02x", (unsigned char)*text++);
-	}
-}
-
 /* Whether PIPE_BUF bytes can be written without waiting for a reader: files always have room. */
 static bool has_room(int ms)
 {
@@ -140,7 +126,7 @@ message(enum message_level level, const char *format, va_list args)
 	va_copy(again, args);
 	buffer_vprintf(&text, format, args);
 	buffer_printf(&line, "%s: %s", to.program, prefix[level]);
-	append_escaped(&line, buffer_string(&text));
+	utf8_escape(&line, buffer_string(&text));
 	buffer_u8(&line, '\n');
 	/* One write, so that lines of several threads do not mix. */
 	if (buffer_ok(&text) && buffer_ok(&line))

@@ -61,6 +61,20 @@ unsigned int utf8_skip(const char *text)
 	return length ? length : *text != 0;
 }
 
+void utf8_escape(struct buffer *b, const char *text)
+{
+	for (;;) {
+		size_t visible = utf8_visible(text);
+
+		buffer_append(b, text, visible);
+		text += visible;
+		if (!*text)
+			return;
+		for (unsigned int skip = utf8_skip(text); skip; skip--)
+			buffer_printf(b, "\\x%02x", (unsigned char)*text++);
+	}
+}
+
 void utf8_append(struct buffer *b, const char *text)
 {
 	while (*text) {

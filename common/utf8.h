@@ -24,6 +24,9 @@ unsigned int utf8_length(const char *text);
 size_t utf8_visible(const char *text);
 unsigned int utf8_skip(const char *text);
 
+/* The text, with \xHH for each byte of what may not be shown as it is. */
+void utf8_escape(struct buffer *b, const char *text);
+
 /* The text, with U+FFFD for each byte that belongs to no valid sequence. */
 void utf8_append(struct buffer *b, const char *text);
 

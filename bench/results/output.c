@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buffer.h"
 #include "common/message.h"
+#include "common/utf8.h"
 
 /* Set once, before anything is printed: standard output belongs to the process as a whole. */
 static struct {
@@ -26,26 +28,19 @@ void output_setup(const char *bmf, bool quiet)
 
 void output_line(const char *format, ...)
 {
+	struct buffer text = { 0 }, line = { 0 };
 	va_list args;
-	char *text;
-	int length;
 
 	if (output.quiet || !output.destination)
 		return;
 	va_start(args, format);
-	length = vasprintf(&text, format, args);
+	buffer_vprintf(&text, format, args);
 	va_end(args);
-	if (length < 0)
-		return;
-	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-		if (*c < 0x20 || *c == 0x7f)
-			fprintf(output.destination, "\\x%02x", *c);
-		else
-			fputc(*c, output.destination);
-	}
-	fputc('\n', output.destination);
+	utf8_escape(&line, buffer_string(&text));
+	fprintf(output.destination, "%s\n", buffer_string(&line));
 	fflush(output.destination);
-	free(text);
+	buffer_release(&text);
+	buffer_release(&line);
 }
 
 /* Five significant digits, of which at most four after the decimal point. */

@@ -163,6 +163,7 @@ const char *output_remedy(const struct error *error)
 	case EOPNOTSUPP: return "it is a socket; name a file or a pipe";
 	case ENXIO: return "nobody reads from this pipe; start its reader first";
 	case ENOSPC: return "the disk is full";
+	case EDQUOT: return "your quota of the disk is used up";
 	default: return "choose another place with -o";
 	}
 }

@@ -18,6 +18,8 @@ number "$(json one.json 'd["sleep 0.001"]["latency"]["value"]') >= 1000000" "a s
 holds "results are valid BMF" "$top/tests/bmf-valid.py" one.json
 output=$("$bench" run $quick --name napping --bmf two.json -- sleep 0.001 2>&1)
 is "$(json two.json 'list(d)')" "['napping']" "--name names it"
+output=$("$bench" run $quick --name "$(printf 'a\302\233\342\200\256b')" -- true 2>&1)
+like "$output" '^a\\xc2\\x9b\\xe2\\x80\\xaeb ' "what would steer a terminal is escaped in it"
 output=$("$bench" run $quick --cpu-time --bmf cpu.json -- sleep 0.01 2>&1)
 number "$(json cpu.json 'd["sleep 0.01"]["cpu-time"]["value"]') < 10000000" "--cpu-time does not count sleeping"
 output=$("$bench" run $quick -- false 2>&1)

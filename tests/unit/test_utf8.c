@@ -81,6 +81,16 @@ static void what_changes_the_direction_is_not_shown(void **state)
 	}
 }
 
+static void the_rest_is_escaped(void **state)
+{
+	struct buffer b = { 0 };
+
+	utf8_escape(&b, "caf\xc3\xa9\x1b[31m\xc2\x9b\xe2\x80\xae\xff!");
+	assert_string_equal(buffer_string(&b),
+			    "caf\xc3\xa9\\x1b[31m\\xc2\\x9b\\xe2\\x80\\xae\\xff!");
+	buffer_release(&b);
+}
+
 static void expect_character(uint32_t character, const char *expected)
 {
 	struct buffer b = { 0 };
@@ -107,6 +117,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(overlong_surrogates_and_beyond_are_no_text),
 	cmocka_unit_test(what_steers_terminals_is_not_shown),
 	cmocka_unit_test(what_changes_the_direction_is_not_shown),
+	cmocka_unit_test(the_rest_is_escaped),
 	cmocka_unit_test(characters_are_written),
 };
 
