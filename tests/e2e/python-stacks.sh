@@ -110,8 +110,35 @@ print(counts[1][0] - counts[0][0], counts[0][1], counts[1][1])')" "1 12 512" \
 		"Python $1: the loop stays where its outermost functions are missing"
 }
 
+# A program may write into its own list of frames: one that is its own caller.
+cat > "$work/circle.py" <<'END'
+import ctypes, os, sys
+with open(os.environ["READY"], "w"):
+    os.read(0, 1)
+mark = ctypes.CDLL(sys.argv[1]).mark
+def circle():
+    frame = ctypes.c_void_p.from_address(id(sys._getframe()) + 24).value
+    caller = ctypes.c_void_p.from_address(frame + (8 if sys.version_info >= (3, 12) else 48))
+    before = caller.value
+    caller.value = frame
+    mark()
+    caller.value = before
+circle()
+mark()
+END
+circle() {
+	case $1 in 3.11 | 3.12 | 3.13) ;; *) return ;; esac # where that list is of this kind
+	start_waiting "$2" "$work/circle.py" "$work/libmark.so"
+	need record_waiting "$work/circle.prf" -e "uprobe:$work/libmark.so:mark"
+	is "$("$report" -q -f jsonl "$work/circle.prf" | python3 -c 'import json, sys
+names = [[f["name"] for f in json.loads(line)["stack"]] for line in sys.stdin]
+print(*(stack.count("circle") > 500 for stack in names), names[1].count("<module>"))')" "True False 1" \
+		"Python $1: a list of frames that goes round ends, and the next one is whole"
+}
+
 ways() {
 	check "Python $1 ($2)" "$2"
+	circle "$1" "$2"
 	waits "$1" "$2"
 	too_deep "$1" "$2"
 	[ $found != 1 ] || through_new_libraries "Python $1" "$2" "$programs/new_libraries.py"

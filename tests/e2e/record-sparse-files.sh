@@ -32,6 +32,18 @@ record_kind() {
 for kind in honest notes symbols headers many-symbols long-names huge-name sections debug; do
 	record_kind "$kind"
 done
+# Each file of a series that ends while such a file is deleted takes its names again.
+for kind in notes symbols headers many-symbols; do
+	python3 "$top/testdata/sparse_elf.py" $kind $kind.so
+	timeout 60 "$record" -q -F 199 --switch-output=100ms -o $kind-series.prf -- ./map_code "$work/$kind.so" 0.6 deleted 2>> log
+	is $? 0 "$kind, deleted: a series is recorded"
+	set -- $kind-series.prf.*
+	number "$# >= 3" "... in $# files"
+	for file; do
+		timeout 60 "$report" --check "$file"
+	done > check 2>&1
+	is "$(grep -c ': intact;' check)" $# "... all of them whole"
+done
 like "$(cat honest.top)" 'spin' "an honest file of this shape is named"
 like "$(timeout 60 "$report" -f folded honest-deleted.prf)" 'spin' "... also when it is deleted"
 like "$(cat many-symbols.top)" 'spin' "so are 400,000 symbols in a file with 4,096 headers"

@@ -92,6 +92,21 @@ like "$("$report" --info "$work/limit.prf")" 'complete +yes' "with a complete tr
 set -- "$work"/size.prf.*
 number "$# >= 2" "by size: $# files"
 like "$(total "$@")" '^[1-9][0-9]*$' "all of them complete"
+
+# A folder that is replaced by a link gets nothing more, and neither does where the link leads.
+mkdir "$work/folder" "$work/elsewhere"
+"$record" -q --switch-output=100ms -F 99 -o "$work/folder/x.prf" -d 60 -p $loop 2> "$work/err" &
+recorder=$!
+until [ "$(find "$work/folder" -name 'x.prf.*' ! -name '*.partial' | wc -l)" -ge 2 ]; do sleep 0.05; done
+mv "$work/folder" "$work/moved" && ln -s elsewhere "$work/folder"
+wait $recorder
+is $? 1 "a folder that is replaced while a series is written ends it"
+like "$(cat "$work/err")" 'folder/x\.prf\..*cannot be renamed' "with a message"
+is "$(ls -A "$work/elsewhere")" "" "nothing is written where a link in its place leads"
+for file in "$work"/moved/*; do
+	"$report" --info "$file"
+done > "$work/infos"
+number "$(grep -c '^complete  *yes' "$work/infos") >= 2" "what was written before is whole"
 kill $loop
 
 like "$("$record" --max-files=2 -a 2>&1)" 'needs --switch-output' "--max-files alone makes no sense"
