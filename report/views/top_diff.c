@@ -30,15 +30,15 @@ static const char *state(const struct compared *one)
 
 static void text_row(const struct table *t, const struct compared *one, struct sink *s)
 {
-	unsigned int used = change_width(&t->columns) + 2;
+	unsigned int room = fitted_room(t->columns.width, change_width(&t->columns) + 2);
 
-	if (*state(one))
-		used += (unsigned int)strlen(state(one)) + 3;
 	change_write(&t->columns, s, &one->self, &one->total);
 	sink_text(s, "  ");
 	if (*state(one))
 		sink_printf(s, "(%s) ", state(one));
-	fitted_name(s, one->name, one->object, fitted_room(t->options->width, used));
+	if (room && *state(one))
+		room -= (unsigned int)strlen(state(one)) + 3;
+	fitted_name(s, one->name, one->object, room);
 	sink_char(s, '\n');
 }
 

@@ -290,21 +290,42 @@ static bool order_calls(struct tree *t)
 
 /* What stands before the name and its indent. */
 #define TREE_COLUMNS 30
+#define TREE_COUNT 6 /* columns of the number of bars that have no room: as many as three bars */
 
 static double percent(const struct tree *t, uint64_t value)
 {
 	return t->profile->total ? 100.0 * (double)value / (double)t->profile->total : 0;
 }
 
+/*
+ * A call's name below its callers, a bar for each of those. Where that leaves no room for the name,
+ * the outermost bars are counted: "+12".
+ */
+static void text_name(const struct tree *t, struct sink *s, uint32_t call, uint32_t bars,
+		      unsigned int used)
+{
+	unsigned int room = fitted_room(t->options->width, used), most = (room - FITTED_LEAST) / 2;
+
+	if (room && bars > most) {
+		if (most >= TREE_COUNT / 2) {
+			sink_printf(s, "+%-*u", TREE_COUNT - 1, bars - most + TREE_COUNT / 2);
+			most -= TREE_COUNT / 2;
+			room -= TREE_COUNT;
+		}
+		bars = most;
+	}
+	for (uint32_t i = 0; i < bars; i++)
+		sink_text(s, "| ");
+	fitted_text(s, text_pool_get(&t->texts, t->calls.nodes[call].frame),
+		    room ? room - 2 * bars : 0);
+	sink_char(s, '\n');
+}
+
 static void text_change(const struct tree *t, struct sink *s, uint32_t call, uint32_t indent)
 {
 	change_write(&t->columns, s, &t->changes[call], NULL);
 	sink_text(s, "  ");
-	for (uint32_t i = 0; i < indent; i++)
-		sink_text(s, "| ");
-	fitted_text(s, text_pool_get(&t->texts, t->calls.nodes[call].frame),
-		    fitted_room(t->options->width, change_width(&t->columns) + 2 + 2 * indent));
-	sink_char(s, '\n');
+	text_name(t, s, call, indent, change_width(&t->columns) + 2);
 }
 
 static void text_call(const struct tree *t, struct sink *s, uint32_t call, uint32_t indent)
@@ -318,11 +339,7 @@ static void text_call(const struct tree *t, struct sink *s, uint32_t call, uint3
 
 	sink_printf(s, "%s%6.2f%s %10" PRIu64 " %10" PRIu64 "  ", colour, share,
 		    *colour ? "\033[m" : "", b->total, b->self);
-	for (uint32_t i = 0; i < indent; i++)
-		sink_text(s, "| ");
-	fitted_text(s, text_pool_get(&t->texts, t->calls.nodes[call].frame),
-		    fitted_room(t->options->width, TREE_COLUMNS + 2 * indent));
-	sink_char(s, '\n');
+	text_name(t, s, call, indent, TREE_COLUMNS);
 }
 
 static void json_call(const struct tree *t, struct sink *s, uint32_t call)

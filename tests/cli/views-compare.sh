@@ -276,9 +276,9 @@ else
 	skip "and says so where they differ" "$no_browser"
 fi
 
-# fits COLUMNS OPTIONS: no line of a table is longer
+# fits COLUMNS OPTIONS [TRACE]: no line of a table is longer
 fits() {
-	script -qec "stty cols $1; $report -q --no-cache --no-pager --color=never $2 grown.prf" /dev/null < /dev/null > out
+	script -qec "stty cols $1; $report -q --no-cache --no-pager --color=never $2 ${3:-grown.prf}" /dev/null < /dev/null > out
 	is "$(tr -d '\r' < out | grep -v '^#' | LC_ALL=C.UTF-8 python3 -c '
 import sys
 print(sum(len(line.rstrip("\n")) > int(sys.argv[1]) for line in sys.stdin))' "$1")" 0 "$2 fits $1 columns"
@@ -290,6 +290,18 @@ if command -v script > /dev/null; then
 		for options in "-f top --diff before.prf" "-f top" "-f tree"; do
 			fits $columns "$options"
 		done
+	done
+	# Stacks that are deeper than there is room, and functions that are new or vanished.
+	need "$build/testdata/make_trace" -n 300 -k 20 -d 60 -O "$build/prof-report" -o deep.prf
+	need "$build/testdata/make_trace" -n 300 -k 20 -d 60 -s 2 -O "$build/prof-record" -o other.prf
+	# A call alone stands below its caller without another bar, so each has two.
+	awk 'BEGIN { for (i = 0; i < 100; i++) { all = all "call_number_" i "_of_a_hundred;"; print all "aside 7" } }' > deep.folded
+	for columns in 64 80 120; do
+		fits $columns "-f tree --from-folded" deep.folded
+		number "$(grep -c '  +[0-9]* *| ' out) >= 10" "... with bars that are counted"
+		fits $columns "-f tree --diff deep.prf" other.prf
+		fits $columns "-f top --diff deep.prf" other.prf
+		number "$(grep -c '(vanished) ' out) >= 10" "... with functions that are not there any more"
 	done
 	fits 57 "-f top"
 	fits 40 "-f top"
