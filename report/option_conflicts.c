@@ -140,6 +140,8 @@ const char *contradiction(const struct report_options *o)
 	if (!why)
 		why = wrong_folded(o);
 
+	if (!why && o->unclear && o->action == REPORT_VIEW && !o->open && !o->live)
+		why = "the name after -o does not say the format; -f FORMAT does";
 	if (!why && o->open && !is_view(o, "html"))
 		why = "--open shows a page: -f html";
 	if (!why && o->open && o->output && !strcmp(o->output, "-"))

@@ -610,8 +610,10 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 		return result;
 	while (command && *command)
 		o->paths[o->path_count++] = *command++;
-	if (!o->view && o->output)
+	if (!o->view && o->output) {
 		o->view = view_of_file(o->output);
+		o->unclear = view_unclear_from(o->output);
+	}
 	if (!o->view)
 		o->view = view_find(o->open ? "html" : o->live ? "top" : "folded");
 	if (o->shown.code_functions)

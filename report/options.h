@@ -29,6 +29,7 @@ struct report_options {
 	const struct view *view;
 	struct view changed_view; /* what `view` points to where other options change it */
 	const char *output;	  /* NULL: standard output */
+	bool unclear;		  /* the format: without -f, the name of the output says another */
 	bool open;		  /* --open: the page is shown in a browser */
 	bool live;		  /* --live: the table of a trace that is still written */
 	char *bases[BASES_MAX];	  /* --diff, in argv; as many as base_count */

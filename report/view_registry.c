@@ -99,15 +99,28 @@ const struct view *view_find(const char *name)
 	return NULL;
 }
 
+static bool ends_in(const char *path, const char *suffix)
+{
+	size_t length = strlen(path), end = strlen(suffix);
+
+	return end < length && !strcmp(path + length - end, suffix);
+}
+
 const struct view *view_of_file(const char *path)
 {
-	size_t length = strlen(path);
-
-	for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++) {
-		size_t suffix = views[i].suffix ? strlen(views[i].suffix) : 0;
-
-		if (suffix && suffix < length && !strcmp(path + length - suffix, views[i].suffix))
+	for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++)
+		if (views[i].suffix && ends_in(path, views[i].suffix))
 			return &views[i];
-	}
 	return NULL;
+}
+
+bool view_unclear_from(const char *path)
+{
+	static const char *const unclear[] = { ".json", ".csv", ".gz",	".pb",	".pprof",
+					       ".htm",	".svg", ".zst", ".prf", ".data" };
+
+	for (size_t i = 0; i < sizeof(unclear) / sizeof(*unclear); i++)
+		if (!view_of_file(path) && ends_in(path, unclear[i]))
+			return true;
+	return false;
 }

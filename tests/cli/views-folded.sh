@@ -195,17 +195,17 @@ PYTHON
 fi
 
 # A report never takes the place of a trace that it reads.
-cp "$trace" "$work/kept.prf"
-ln -s kept.prf "$work/kept.link"
-for arguments in "$work/kept.prf -o $work/kept.prf" "$trace $work/kept.prf -o $work/kept.link" \
-	"--diff $work/kept.prf $trace -o $work/kept.prf" "--info $work/kept.prf -o $work/kept.prf"; do
+cp "$trace" "$work/kept.trace"
+ln -s kept.trace "$work/kept.link"
+for arguments in "$work/kept.trace -o $work/kept.trace" "$trace $work/kept.trace -o $work/kept.link" \
+	"--diff $work/kept.trace $trace -o $work/kept.trace" "--info $work/kept.trace -o $work/kept.trace"; do
 	out=$("$report" -q $arguments 2>&1)
 	is "$?" 2 "refused: $(echo "$arguments" | sed "s|$work/||g")"
 	like "$out" 'would replace the trace' "and says why"
 done
-"$report" -q -o "$work/kept.prf" < "$work/kept.prf" 2> /dev/null
+"$report" -q -o "$work/kept.trace" < "$work/kept.trace" 2> /dev/null
 is "$?" 2 "nor that on its standard input"
-is "$(cmp "$trace" "$work/kept.prf")" "" "and the trace is as it was"
+is "$(cmp "$trace" "$work/kept.trace")" "" "and the trace is as it was"
 holds "an older report is replaced" "$report" -q "$trace" -o "$work/folded"
 
 # The reader closes the pipe early.
