@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A trace through the program's own path to one of its formats, html, pprof, firefox, speedscope
- * and those of single samples included, or to a comparison with itself: nothing but the parsing of
- * options and the writing of files is left out. Which one follows from the input's size.
+ * and those of single samples included; every second time with another one, which is a part of it:
+ * to a comparison, or to both in one. Nothing but the parsing of options and the writing of files
+ * is left out. What is done follows from the input's size.
  */
 
 #include <stdint.h>
@@ -61,28 +62,37 @@ static void write_view(struct loaded *l, const struct report_options *o)
 	sink_release(&sink);
 }
 
+/* The path of a file with these bytes, and its descriptor. */
+static int put(char path[64], const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("trace", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	snprintf(path, 64, "/proc/self/fd/%d", fd);
+	return fd;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t choice = size % (2 * count_views());
 	const struct view *view = view_at(choice / 2);
 	struct report_options o = options_for(view, choice % 2);
 	struct loaded now = { 0 }, base = { 0 };
-	bool differs = choice % 2 && view->can_diff;
-	char path[64], *paths[] = { path };
-	int fd = memfd_create("trace", MFD_CLOEXEC);
+	bool differs = choice % 2 && view->can_diff, joins = choice % 2 && !differs;
+	char whole[64], part[64], *paths[] = { whole, part };
+	int fd = put(whole, data, size), part_fd = put(part, data, size / 4 * 3);
 
-	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
-		abort();
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	o.shown.symbols = &o.symbols;
 	message_setup("fuzz_views", MESSAGE_ERROR);
-	if (loaded_open(&now, paths, 1, view->sample) && loaded_profile(&now, &o) &&
-	    (!differs || (loaded_open(&base, paths, 1, false) && loaded_profile(&base, &o)))) {
+	if (loaded_open(&now, paths, joins ? 2 : 1, view->sample) && loaded_profile(&now, &o) &&
+	    (!differs || (loaded_open(&base, paths + 1, 1, false) && loaded_profile(&base, &o)))) {
 		o.shown.base = differs ? base.profile : NULL;
 		write_view(&now, &o);
 	}
 	loaded_release(&base);
 	loaded_release(&now);
+	close(part_fd);
 	close(fd);
 	return 0;
 }
