@@ -73,6 +73,13 @@ wait $recorder
 is $? 0 "it ends well without them"
 kill $burn
 like "$("$report" "$work/long.prf")" '^burn;.*work' "and has recorded"
+"$record" -q -a -F 99 -o "$work/all.prf" 2> "$work/err" &
+recorder=$!
+until_begun "$work/all.prf" $recorder
+holds "and so it is with -a" thread_sets $recorder \
+	0000000000000000 0000000000000004 0000008000000000 000001c400080024
+kill -INT $recorder
+wait $recorder
 
 # In containers of old, cap_sys_admin stands for what was split from it; no more is kept then either.
 if command -v capsh > /dev/null; then
