@@ -134,7 +134,7 @@ static bool window(struct trace *t, const struct selection *s, struct trace_sink
 
 static bool show_progress(const struct trace *t, uint64_t bytes, void *context)
 {
-	progress_show(context, shown_path(t), bytes);
+	progress_show(context, bytes);
 	return progress_interrupted();
 }
 
@@ -170,22 +170,21 @@ bool loaded_begin(struct loaded *l, const struct report_options *o, bool symbols
 }
 
 /* Reads one of the traces; false: that is all. */
-static bool read_trace(struct loaded *l, struct trace *t, const struct report_options *o)
+static bool read_trace(struct loaded *l, struct trace *t, const struct report_options *o,
+		       struct progress *progress)
 {
-	struct progress progress;
 	struct trace_sinks sinks = { .tally = l->tally,
 				     .symbolizer = l->symbolizer,
 				     .objects = l->trace_count > 1 ? &l->joined.objects : NULL,
 				     .code = o->view->code,
 				     .progress = show_progress,
-				     .context = &progress };
+				     .context = progress };
 	const struct error *error;
 
 	if (!window(t, &o->selection, &sinks))
 		return false;
-	progress_begin(&progress, t->fd, o->quiet);
 	error = trace_read(t, &sinks);
-	progress_end(&progress);
+	progress_next(progress, t->fd);
 	if (progress_interrupted())
 		return false;
 	if (!error)
@@ -198,13 +197,18 @@ static bool read_trace(struct loaded *l, struct trace *t, const struct report_op
 
 bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols)
 {
+	struct progress progress;
+
 	if (!loaded_begin(l, o, symbols))
 		return false;
+	progress_begin(&progress, o->quiet);
+	for (size_t i = 0; i < l->trace_count; i++)
+		progress_expect(&progress, l->traces[i].fd);
 	for (size_t i = 0; i < l->trace_count; i++) {
 		struct trace *t = &l->traces[i];
 
 		/* One trace is in memory at a time. */
-		if (!read_trace(l, t, o) ||
+		if (!read_trace(l, t, o, &progress) ||
 		    (l->trace_count > 1 && !succeeded(joined_add(&l->joined, t, l->tally))))
 			return false;
 	}

@@ -74,39 +74,53 @@ bool progress_take_interrupt(void)
 	return was;
 }
 
-void progress_begin(struct progress *p, int fd, bool quiet)
+/* 0: not known. */
+static uint64_t size_of(int fd)
 {
 	struct stat info;
 
-	*p = (struct progress){ .silent = quiet || !isatty(STDERR_FILENO) };
-	if (p->silent)
-		return;
-	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
-		p->size = (uint64_t)info.st_size;
-	p->start_ns = p->last_ns = clock_now();
+	return fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? (uint64_t)info.st_size : 0;
 }
 
-void progress_show(struct progress *p, const char *what, uint64_t bytes)
+void progress_begin(struct progress *p, bool quiet)
+{
+	*p = (struct progress){ .silent = quiet || !isatty(STDERR_FILENO) };
+	if (!p->silent)
+		p->start_ns = p->last_ns = clock_now();
+}
+
+void progress_expect(struct progress *p, int fd)
+{
+	if (p->silent)
+		return;
+	p->size += size_of(fd);
+	p->unknown = p->unknown || !size_of(fd);
+}
+
+void progress_show(struct progress *p, uint64_t bytes)
 {
 	uint64_t now, spent;
 
 	if (p->silent)
 		return;
+	bytes += p->read;
 	now = clock_now();
 	spent = now - p->start_ns;
 	if (spent < 1000000000 || now - p->last_ns < 200000000)
 		return;
 	p->last_ns = now;
 	p->shown = true;
-	if (p->size && bytes && bytes <= p->size)
+	if (!p->unknown && bytes && bytes <= p->size)
 		fprintf(stderr, "\rreading: %d %%, %.0f s left\033[K", (int)(bytes * 100 / p->size),
 			(double)spent / 1e9 * (double)(p->size - bytes) / (double)bytes);
 	else
 		fprintf(stderr, "\rreading: %.1f MB\033[K", (double)bytes / 1e6);
 }
 
-void progress_end(struct progress *p)
+void progress_next(struct progress *p, int fd)
 {
+	if (!p->silent)
+		p->read += size_of(fd);
 	if (p->shown)
 		fprintf(stderr, "\r\033[K");
 	p->shown = false;

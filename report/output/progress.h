@@ -14,13 +14,19 @@
 struct progress {
 	bool shown; /* there is a line to wipe */
 	bool silent;
-	uint64_t size; /* bytes in all; 0: not known */
+	bool unknown;  /* the size of one of the files */
+	uint64_t size; /* bytes of all files */
+	uint64_t read; /* bytes of those that have been read */
 	uint64_t start_ns, last_ns;
 };
 
-void progress_begin(struct progress *p, int fd, bool quiet);
-void progress_show(struct progress *p, const char *what, uint64_t bytes);
-void progress_end(struct progress *p);
+void progress_begin(struct progress *p, bool quiet);
+/* A file that will be read. */
+void progress_expect(struct progress *p, int fd);
+/* So many bytes of the one that is being read. */
+void progress_show(struct progress *p, uint64_t bytes);
+/* It has been read, to its end or not; the line is wiped. */
+void progress_next(struct progress *p, int fd);
 
 /* From now on the first Ctrl-C is only noted. */
 void progress_catch_interrupt(void);

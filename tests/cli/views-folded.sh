@@ -208,6 +208,16 @@ is "$?" 2 "nor that on its standard input"
 is "$(cmp "$trace" "$work/kept.trace")" "" "and the trace is as it was"
 holds "an older report is replaced" "$report" -q "$trace" -o "$work/folded"
 
+# Whoever waits at a terminal for more than a second sees how far it is.
+if command -v script > /dev/null; then
+	slowly="(head -c 2000 '$trace'; sleep 1.5; tail -c +2001 '$trace') | '$report' --no-cache - > '$work/slow'"
+	like "$(script -qec "$slowly" /dev/null < /dev/null)" 'reading: [0-9.]+ MB' "a long reading is shown on a terminal"
+	holds "and nothing of that in the report" grep -q '^[^ ]*;' "$work/slow"
+	unlike "$(script -qec "$slowly -q" /dev/null < /dev/null)" 'reading' "with -q it is not"
+else
+	skip "a long reading" "no script"
+fi
+
 # The reader closes the pipe early.
 "$report" -q "$trace" 2> "$work/err" | head -1 > /dev/null
 is "$(cat "$work/err")" "" "a closed pipe is no error"
