@@ -15,6 +15,14 @@ is "$(json "$work/speedscope" 'sum(sum(p["weights"]) for p in d["profiles"][1:])
 is "$(json "$work/firefox" 'sum(sum(t["samples"]["weight"]) for t in d["threads"])')" 5000 "so does firefox"
 is "$(json "$work/firefox" 'all(t["samples"]["time"] == sorted(t["samples"]["time"]) for t in d["threads"])')" \
 	True "firefox: samples are in the order of time"
+need "$report" -q --no-cache -f jsonl "$trace" -o "$work/samples"
+is "$(json "$work/firefox" 'sorted(t for thread in d["threads"] for n, t in zip(thread["samples"]["weight"], thread["samples"]["time"]) for _ in range(n))')" \
+	"$(python3 - "$work/samples" <<'P'
+import json, sys
+times = [json.loads(line)["time_ns"] for line in open(sys.argv[1])]
+print(sorted((t - min(times)) // 10**6 for t in times))
+P
+)" "firefox: they have their times to the millisecond"
 
 cat > "$work/stacks.py" <<'PYTHON'
 # Folded stacks of a speedscope or Firefox profile, without the command.
