@@ -56,6 +56,12 @@ struct option_entry {
 #define VALUES_FILES "files"
 #define VALUES_FOLDERS "folders"
 
+/* An option of other tools that this program does not have, without its "-", and what to do here.
+ */
+struct option_habit {
+	const char *typed, *instead;
+};
+
 struct options {
 	const char *program;  /* "prof-record" */
 	const char *synopsis; /* "[OPTIONS] [-- COMMAND [ARG...]]" */
@@ -65,6 +71,7 @@ struct options {
 	/* True: the first argument that is no option begins the command, as after "--". */
 	bool command_follows;
 	const char *values; /* likewise, of arguments that belong to no option; NULL: files */
+	const struct option_habit *habits; /* ends with { NULL }; NULL: none */
 };
 
 /* The n-th entry of the table and of what every program has; NULL after the last. */

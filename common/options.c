@@ -133,12 +133,29 @@ static const struct option_entry *find_long(const struct options *o, const char 
 	return *unclear ? NULL : found;
 }
 
+/* An unknown option that has `dashes`, with what is typed here instead where that is known. */
+static enum options_result unknown(const struct options *o, const char *dashes, const char *typed,
+				   const char *meant)
+{
+	const struct option_habit *habit = o->habits;
+	char text[256];
+
+	while (habit && habit->typed && strcmp(habit->typed, typed))
+		habit++;
+	if (habit && habit->typed)
+		snprintf(text, sizeof(text), "unknown option %s%s; %s", dashes, typed,
+			 habit->instead);
+	else
+		snprintf(text, sizeof(text), "unknown option %s%s%s%s%s", dashes, typed,
+			 meant ? "; did you mean --" : "", meant ? meant : "", meant ? "?" : "");
+	return wrong(o, "%s", text);
+}
+
 static enum options_result unknown_long(const struct options *o, const char *name, size_t length,
 					bool unclear)
 {
 	const struct option_entry *e;
 	const char *words[128];
-	const char *meant;
 	char typed[64], text[256];
 	size_t n = 0;
 
@@ -150,10 +167,7 @@ static enum options_result unknown_long(const struct options *o, const char *nam
 	for (size_t i = 0; (e = options_entry(o, i)) && n < 128; i++)
 		if (e->name)
 			words[n++] = e->name;
-	meant = nearest_word(typed, words, n);
-	snprintf(text, sizeof(text), "unknown option --%s%s%s%s", typed,
-		 meant ? "; did you mean --" : "", meant ? meant : "", meant ? "?" : "");
-	return wrong(o, "%s", text);
+	return unknown(o, "--", typed, nearest_word(typed, words, n));
 }
 
 static enum options_result parse_long(const struct options *o, char **argv, int argc, int *at)
@@ -204,10 +218,8 @@ static enum options_result parse_short(const struct options *o, char **argv, int
 		const char *argument = NULL;
 		char shown[3] = { '-', *letter, 0 }, text[128];
 
-		if (!e) {
-			snprintf(text, sizeof(text), "unknown option -%c", *letter);
-			return wrong(o, "%s", text);
-		}
+		if (!e)
+			return unknown(o, "-", shown + 1, NULL);
 		if (e->argument && option_is_optional(e)) {
 			if (letter[1] == '=')
 				return take(o, e, shown, letter + 2);

@@ -580,6 +580,20 @@ static void show_labels(struct report_options *o)
 	o->view = &o->changed_view;
 }
 
+/* What perf-report(1) has. */
+static const struct option_habit habits[] = {
+	{ "i", "the trace is named without it" },
+	{ "input", "the trace is named without it" },
+	{ "stdio", "-f top prints a table" },
+	{ "children", "-f top has both, in a function itself and in all" },
+	{ "no-children", "-f top has both, in a function itself and in all" },
+	{ "g", "-f tree prints calls" },
+	{ "call-graph", "-f tree prints calls" },
+	{ "s", "-f top --by=WHAT makes other rows than functions" },
+	{ "sort", "-f top --by=WHAT makes other rows than functions" },
+	{ NULL, NULL },
+};
+
 enum options_result report_options_parse(struct report_options *o, int argc, char **argv)
 {
 	const struct options options = {
@@ -590,6 +604,7 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 			"output.",
 		.table = table,
 		.context = o,
+		.habits = habits,
 	};
 	enum options_result result;
 	char **command = NULL;

@@ -28,6 +28,8 @@ done
 
 wrong "a letter nobody knows" "unknown option -Y" prof-record -Y
 wrong "a mistyped name" "did you mean --output" prof-record --outptu=x
+wrong "a letter of perf" "unknown option -i; the trace is named without it" prof-report -i x.prf
+wrong "a name of perf" "unknown option --sort; -f top --by=WHAT" prof-report --sort=dso x.prf
 wrong "no target" "(-p|command|COMMAND)" prof-record
 wrong "children of nothing" "--children needs -p" prof-record --children -- true
 wrong "children of threads" "--children needs -p" prof-record --children -t 1
