@@ -140,8 +140,6 @@ const char *contradiction(const struct report_options *o)
 	if (!why)
 		why = wrong_folded(o);
 
-	if (!why && o->unclear && o->action == REPORT_VIEW && !o->open && !o->live)
-		why = "the name after -o does not say the format; -f FORMAT does";
 	if (!why && o->open && !is_view(o, "html"))
 		why = "--open shows a page: -f html";
 	if (!why && o->open && o->output && !strcmp(o->output, "-"))
@@ -152,6 +150,8 @@ const char *contradiction(const struct report_options *o)
 		why = wrong_table(o);
 	if (!why)
 		why = wrong_live(o);
+	if (!why && o->unclear && o->action == REPORT_VIEW && !o->open && !o->live)
+		why = "the name after -o does not say the format; -f FORMAT does";
 	return why ? why : wrong_stacks(o);
 }
 

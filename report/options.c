@@ -627,7 +627,7 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 		o->paths[o->path_count++] = *command++;
 	if (!o->view && o->output) {
 		o->view = view_of_file(o->output);
-		o->unclear = view_unclear_from(o->output);
+		o->unclear = !o->view && view_is_unclear(o->output);
 	}
 	if (!o->view)
 		o->view = view_find(o->open ? "html" : o->live ? "top" : "folded");

@@ -70,19 +70,30 @@ static void show_page(const struct report_options *o)
 		message_info("no browser here (BROWSER names one); the page is %s", o->output);
 }
 
+static bool may_be_function(const char *path)
+{
+	size_t length = strlen(path);
+
+	return !strchr(path, '/') && !(length > 4 && !strcmp(path + length - 4, ".prf"));
+}
+
 /* "--pid 12" is --pid and a trace named 12, "-f annotate work" a trace named work. */
 static bool missing_path(const struct report_options *o)
 {
-	const char *meant = asks_for_first_frame(o) ? "a value follows '=', as in --pid="
-			    : lacks_function(o)	    ? "a function is given as --function="
-						    : NULL;
+	bool value = asks_for_first_frame(o), function = lacks_function(o);
 
-	for (int i = 0; meant && i < o->path_count; i++)
-		if (strcmp(o->paths[i], "-") && access(o->paths[i], F_OK)) {
-			message_error("%s: no such file; %s%s; see prof-report --help", o->paths[i],
-				      meant, o->paths[i]);
-			return true;
-		}
+	for (int i = 0; i < o->path_count; i++) {
+		const char *path = o->paths[i];
+
+		if (!strcmp(path, "-") || !access(path, F_OK) ||
+		    !(value || (function && may_be_function(path))))
+			continue;
+		message_error("%s: no such file; %s%s; see prof-report --help", path,
+			      value ? "a value follows '=', as in --pid="
+				    : "a function is given as --function=",
+			      path);
+		return true;
+	}
 	return false;
 }
 
@@ -540,6 +551,7 @@ int report_run(struct report_options *o)
 	struct report_pager pager = { .fd = -1 };
 	struct browser browser = { .fd = -1 };
 	const char *why;
+	const bool named = o->path_count;
 	int status, error;
 
 	message_setup("prof-report", o->quiet	  ? MESSAGE_ERROR
@@ -556,7 +568,7 @@ int report_run(struct report_options *o)
 		message_warning("%s", why);
 	if (!default_page(o))
 		return STATUS_FAILED;
-	if (missing_path(o) || missing_folder(o) || replaces_input(o))
+	if ((named && missing_path(o)) || missing_folder(o) || replaces_input(o))
 		return STATUS_USAGE;
 	signal(SIGPIPE, SIG_IGN);
 	progress_catch_interrupt();

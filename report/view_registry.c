@@ -114,13 +114,13 @@ const struct view *view_of_file(const char *path)
 	return NULL;
 }
 
-bool view_unclear_from(const char *path)
+bool view_is_unclear(const char *path)
 {
 	static const char *const unclear[] = { ".json", ".csv", ".gz",	".pb",	".pprof",
 					       ".htm",	".svg", ".zst", ".prf", ".data" };
 
 	for (size_t i = 0; i < sizeof(unclear) / sizeof(*unclear); i++)
-		if (!view_of_file(path) && ends_in(path, unclear[i]))
+		if (ends_in(path, unclear[i]))
 			return true;
 	return false;
 }

@@ -10,8 +10,8 @@
 const struct view *view_find(const char *name);
 /* The format that files of such a name hold, or NULL. */
 const struct view *view_of_file(const char *path);
-/* Whether files of such a name hold something else than text, and not one certain format. */
-bool view_unclear_from(const char *path);
+/* Whether files of a name for which there is no format hold something else than text. */
+bool view_is_unclear(const char *path);
 /* The i-th, or NULL after the last. */
 const struct view *view_at(size_t i);
 

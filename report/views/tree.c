@@ -298,8 +298,8 @@ static double percent(const struct tree *t, uint64_t value)
 }
 
 /*
- * A call's name below its callers, a bar for each of those. Where that leaves no room for the name,
- * the outermost bars are counted: "+12".
+ * A call's name, below a bar for each of its callers that has other calls, too. Where that leaves
+ * no room for the name, the outermost bars are counted: "+12".
  */
 static void text_name(const struct tree *t, struct sink *s, uint32_t call, uint32_t bars,
 		      unsigned int used)
@@ -307,11 +307,9 @@ static void text_name(const struct tree *t, struct sink *s, uint32_t call, uint3
 	unsigned int room = fitted_room(t->options->width, used), most = (room - FITTED_LEAST) / 2;
 
 	if (room && bars > most) {
-		if (most >= TREE_COUNT / 2) {
-			sink_printf(s, "+%-*u", TREE_COUNT - 1, bars - most + TREE_COUNT / 2);
-			most -= TREE_COUNT / 2;
-			room -= TREE_COUNT;
-		}
+		most -= most < TREE_COUNT / 2 ? most : TREE_COUNT / 2;
+		sink_printf(s, "+%-*u ", TREE_COUNT - 2, bars - most);
+		room -= TREE_COUNT;
 		bars = most;
 	}
 	for (uint32_t i = 0; i < bars; i++)

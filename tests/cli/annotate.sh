@@ -46,6 +46,11 @@ fi
 like "$("$report" -f annotate work trace.prf 2>&1 && echo shown)" \
 	'^prof-report: work: no such file; a function is given as --function=work; see prof-report --help$' \
 	"a function in the place of a trace"
+mkdir none
+for missing in "" gone.prf ./gone; do
+	like "$(cd none && "$report" -f annotate $missing 2>&1 < /dev/null)" \
+		'^prof-report: (trace.prf|gone.prf|./gone): no such file; prof-record -o ' "... which $missing is not"
+done
 
 # What changed: 100 samples more at add, in the same build.
 grow() { awk -v stack="$1" '/^finish/ { for (i = 0; i < 100; i++) print "sample", 1100000000 + i * 1000000, 0, 0, stack, 0, 1 } { print }'; }

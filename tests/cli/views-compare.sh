@@ -267,7 +267,7 @@ if [ -n "$browser" ]; then
 	like "$(cat dom)" '<tr data-row="[0-9]+" title="function_7' "... the search filters it"
 	unlike "$(cat dom)" '<tr data-row="0"' "... and leaves out others"
 	show 'three.html#view=sandwich' > dom
-	like "$(grep -o 'title="function_20".*' dom | head -n 1)" "[+]0\.[0-9]{3}\*</td>" \
+	like "$(tr '\n' ' ' < dom | grep -o '<tr data-fn="[0-9]*" title="function_20 .*')" "[+]0\.[0-9]{3}\*</td>" \
 		"the sandwich's table has the change, too"
 	like "$(grep -o 'id="callers-caption">[^<]*' dom)" \
 		'Callers of function_[0-9]+ · self [0-9.]+ → [0-9.]+ s: (\+|−)[0-9.]+ \[[^]]*\], p [0-9.]+ · total ' \
@@ -300,6 +300,7 @@ if command -v script > /dev/null; then
 		fits $columns "-f tree --from-folded" deep.folded
 		number "$(grep -c '  +[0-9]* *| ' out) >= 10" "... with bars that are counted"
 		fits $columns "-f tree --diff deep.prf" other.prf
+		number "$(grep -c '  +[0-9]*  *[^ ]' out) >= 1 || $columns > 64" "... those of a comparison, too"
 		fits $columns "-f top --diff deep.prf" other.prf
 		number "$(grep -c '(vanished) ' out) >= 10" "... with functions that are not there any more"
 	done

@@ -210,7 +210,7 @@ holds "an older report is replaced" "$report" -q "$trace" -o "$work/folded"
 
 # Whoever waits at a terminal for more than a second sees how far it is.
 if command -v script > /dev/null; then
-	slowly="(head -c 2000 '$trace'; sleep 1.5; tail -c +2001 '$trace') | '$report' --no-cache - > '$work/slow'"
+	slowly="(head -c 2000 '$trace'; sleep 4; tail -c +2001 '$trace') | '$report' --no-cache - > '$work/slow'"
 	like "$(script -qec "$slowly" /dev/null < /dev/null)" 'reading: [0-9.]+ MB' "a long reading is shown on a terminal"
 	holds "and nothing of that in the report" grep -q '^[^ ]*;' "$work/slow"
 	unlike "$(script -qec "$slowly -q" /dev/null < /dev/null)" 'reading' "with -q it is not"

@@ -79,12 +79,12 @@ const total = tree.totals(self);
 assert.strictEqual(total[0], head.total);
 for (const byWeight of [false, true]) {
 	const places = new Map([[0, 0]]);
-	tree.placeChildren(0, total, byWeight, places);
+	tree.placeChildren(0, total, byWeight, 0, places);
 	for (let n = 1; n < tree.count; n++) {
 		const parent = tree.parent[n], at = places.get(n), from = places.get(parent);
 		assert(parent < n && n < tree.end[parent] && tree.end[n] <= tree.end[parent]);
 		assert(at >= from && at + total[n] <= from + total[parent]);
-		tree.placeChildren(n, total, byWeight, places);
+		tree.placeChildren(n, total, byWeight, 0, places);
 	}
 }
 

@@ -174,8 +174,8 @@ if [ -n "$browser" ]; then
 		const first = at();
 		for (const key of ["ArrowDown", "ArrowDown", "ArrowUp", "End", "Home", "PageDown"])
 			press(key);
-		note(`list ${first >= 0} ${at()} ${by("status").textContent.startsWith(from[at()].title)}`);
-		const wanted = from[at()].title;
+		note(`list ${first >= 0} ${at()} ${by("status").textContent.startsWith(from[at()].title.split("\n")[0])}`);
+		const [wanted] = from[at()].title.split("\n");
 		press("x");
 		note(`its function ${by("callers-caption").textContent === `Callers of ${wanted}`}`);
 		by("functions").focus();

@@ -90,13 +90,13 @@ is $? 0 "-g and --call-graph are accepted"
 like "$output" 'stacks are always taken' "with a word"
 
 # The kernel then says for a perf without that option, too, that its records have build IDs.
-if perf --version > /dev/null 2>&1; then
+if perf record -h 2>&1 | grep -q buildid-mmap; then
 	"$record" -q -a -o beside.prf -- perf record --buildid-mmap -q -e cpu-clock -F 499 -o perf.data -- \
 		./busy-program-of-ours -c 'i=0; while [ $i -lt 299999 ]; do i=$((i+1)); done' 2> /dev/null
 	is $? 0 "perf record --buildid-mmap ends well beside -a"
 	like "$(perf report -i perf.data --stdio --sort dso 2>&1)" 'busy-program-of-ours' "and knows the files"
 else
-	skip "perf beside -a" "perf is not here"
+	skip "perf beside -a" "perf is not here, or has no --buildid-mmap"
 fi
 
 # The target's end ends the recording, and the command that paces it.

@@ -97,8 +97,19 @@ like "$(total "$@")" '^[1-9][0-9]*$' "all of them complete"
 mkdir "$work/folder" "$work/elsewhere"
 "$record" -q --switch-output=100ms -F 99 -o "$work/folder/x.prf" -d 60 -p $loop 2> "$work/err" &
 recorder=$!
-until [ "$(find "$work/folder" -name 'x.prf.*' ! -name '*.partial' | wc -l)" -ge 2 ]; do sleep 0.05; done
+i=0
+until [ "$(find "$work/folder" -name 'x.prf.*' ! -name '*.partial' | wc -l)" -ge 2 ] || [ $i = 300 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+# While a file is open, that is: not between two.
+kill -STOP $recorder
+while [ -z "$(find "$work/folder" -name '*.partial')" ] && kill -CONT $recorder; do
+	sleep 0.05
+	kill -STOP $recorder
+done
 mv "$work/folder" "$work/moved" && ln -s elsewhere "$work/folder"
+kill -CONT $recorder
 wait $recorder
 is $? 1 "a folder that is replaced while a series is written ends it"
 like "$(cat "$work/err")" 'folder/x\.prf\..*cannot be renamed' "with a message"

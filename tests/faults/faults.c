@@ -92,8 +92,8 @@ __attribute__((constructor)) static void begin(void)
 		const char *name;
 		int how;
 	} hows[] = { { "short", SHORT },   { "EINTR", EINTR },	 { "EIO", EIO },
-		     { "ENOSPC", ENOSPC }, { "EDQUOT", EDQUOT }, { "EMFILE", EMFILE },
-		     { "ENOMEM", ENOMEM }, { "EAGAIN", EAGAIN } };
+		     { "ENOSPC", ENOSPC }, { "EMFILE", EMFILE }, { "ENOMEM", ENOMEM },
+		     { "EAGAIN", EAGAIN } };
 	const char *program = getenv("FAULT_PROGRAM"), *text = getenv("FAULT");
 	char kind[16], how[16];
 

@@ -79,14 +79,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct view *view = view_at(choice / 2);
 	struct report_options o = options_for(view, choice % 2);
 	struct loaded now = { 0 }, base = { 0 };
-	bool differs = choice % 2 && view->can_diff, joins = choice % 2 && !differs;
-	char whole[64], part[64], *paths[] = { whole, part };
+	bool differs = choice % 2 && view->can_diff && !view->joins_runs;
+	bool joins = choice % 2 && !differs;
+	char whole[64], part[64], *paths[] = { part, whole };
 	int fd = put(whole, data, size), part_fd = put(part, data, size / 4 * 3);
 
 	o.shown.symbols = &o.symbols;
+	o.shown.base_runs = joins && view->joins_runs;
+	o.dimensions |= o.shown.base_runs ? PROFILE_BY_TRACE : 0;
 	message_setup("fuzz_views", MESSAGE_ERROR);
-	if (loaded_open(&now, paths, joins ? 2 : 1, view->sample) && loaded_profile(&now, &o) &&
-	    (!differs || (loaded_open(&base, paths + 1, 1, false) && loaded_profile(&base, &o)))) {
+	if (loaded_open(&now, joins ? paths : paths + 1, joins ? 2 : 1, view->sample) &&
+	    loaded_profile(&now, &o) &&
+	    (!differs || (loaded_open(&base, paths, 1, false) && loaded_profile(&base, &o)))) {
 		o.shown.base = differs ? base.profile : NULL;
 		write_view(&now, &o);
 	}

@@ -56,6 +56,14 @@ static void refuses(const char *name, int os_error)
 	error_free(error);
 }
 
+static void a_used_up_quota_is_named(void **state)
+{
+	struct error *error = error_system(EDQUOT, "x");
+
+	assert_string_equal(output_remedy(error), "your quota of the disk is used up");
+	error_free(error);
+}
+
 static void seals(void **state)
 {
 	struct output output;
@@ -245,6 +253,7 @@ static void standard_output(void **state)
 
 #define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(a_used_up_quota_is_named),
 	EACH(seals),
 	EACH(creates_for_the_owner_only),
 	EACH(overwrites_own_file),

@@ -77,17 +77,16 @@ class Flame {
 			this.fold(around.slice(this.bare ? 0 : 1));
 		for (const n of around)
 			this.put(n, { x: 0, width, around: true });
-		const places = new Map([[zoom, 0]]); /* of the boxes, and of their children */
+		const places = new Map(scale ? [[zoom, 0]] : []); /* of the boxes, and of those to come */
 		for (let n = zoom; n < tree.end[zoom];) {
-			const size = total[n] * scale;
-			if (size < NARROW) {
+			if (!places.has(n)) {
 				n = tree.end[n];
 				continue;
 			}
-			tree.placeChildren(n, total, this.byWeight, places);
+			tree.placeChildren(n, total, this.byWeight, NARROW / scale, places);
 			if (this.folding && n > 0 && !this.shownAs.has(n))
 				this.fold(this.chain(n));
-			this.put(n, { x: places.get(n) * scale, width: size, around: false });
+			this.put(n, { x: places.get(n) * scale, width: total[n] * scale, around: false });
 			n++;
 		}
 		this.height = Math.max(this.rows.length * ROW, this.scroller.clientHeight);

@@ -55,7 +55,7 @@ class FunctionTable {
 			for (const column of columns)
 				line.append(this.cell(column, f));
 			line.dataset.fn = f;
-			line.title = `${cut(profile.name(f), 500)}\n${profile.texts.get(profile.functions.object[f])}`;
+			line.title = `${cut(profile.name(f), 500)}\n${cut(profile.texts.get(profile.functions.object[f]), 200)}`;
 			line.classList.toggle("chosen", f === app.fn);
 			body.append(line);
 		}

@@ -18,8 +18,11 @@ class Tree {
 			total[this.parent[n]] += total[n];
 		return total;
 	}
-	/* Where the boxes of a node's children begin, in units of weight: side by side from where its own does. */
-	placeChildren(node, total, byWeight, places) {
+	/*
+	 * Where the boxes of a node's children begin, of those that have `least`, in units of weight: side by
+	 * side from where its own does.
+	 */
+	placeChildren(node, total, byWeight, least, places) {
 		const children = [];
 		for (let c = node + 1; c < this.end[node]; c = this.end[c])
 			children.push(c);
@@ -27,7 +30,8 @@ class Tree {
 			children.sort((a, b) => total[b] - total[a] || a - b);
 		let at = places.get(node);
 		for (const c of children) {
-			places.set(c, at);
+			if (total[c] >= least)
+				places.set(c, at);
 			at += total[c];
 		}
 	}
