@@ -12,15 +12,29 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-struct kernel_name_question question;
+/*
+ * A map that is declared by its types: of an object without one, libbpf 1.1 goes on when it has no
+ * memory for what it has read of its BTF, and then reads that.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct kernel_name_question);
+} questions SEC(".maps");
 
 SEC("raw_tp")
 int ask_name(void *ctx)
 {
 	static const char format[] = "%pS";
-	__u64 arguments[] = { question.address };
+	__u32 first = 0;
+	struct kernel_name_question *question = bpf_map_lookup_elem(&questions, &first);
+	__u64 arguments[1];
 
-	bpf_snprintf(question.answer, sizeof(question.answer), format, arguments,
+	if (!question)
+		return 0;
+	arguments[0] = question->address;
+	bpf_snprintf(question->answer, sizeof(question->answer), format, arguments,
 		     sizeof(arguments));
 	return 0;
 }

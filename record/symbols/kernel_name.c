@@ -11,6 +11,7 @@
 
 struct kernel_names {
 	struct kernel_name_bpf *skeleton;
+	struct kernel_name_question question;
 };
 
 static int say_nothing(enum libbpf_print_level level, const char *format, va_list args)
@@ -88,12 +89,16 @@ bool kernel_name_parse(char *answer, uint64_t address, struct kernel_name *found
 
 bool kernel_names_find(struct kernel_names *n, uint64_t address, struct kernel_name *found)
 {
-	struct kernel_name_question *question = &n->skeleton->bss->question;
+	struct kernel_name_question *question = &n->question;
+	const int fd = bpf_map__fd(n->skeleton->maps.questions);
+	const uint32_t first = 0;
 	LIBBPF_OPTS(bpf_test_run_opts, options);
 
 	question->address = address;
 	question->answer[0] = 0;
-	if (bpf_prog_test_run_opts(bpf_program__fd(n->skeleton->progs.ask_name), &options))
+	if (bpf_map_update_elem(fd, &first, question, BPF_ANY) ||
+	    bpf_prog_test_run_opts(bpf_program__fd(n->skeleton->progs.ask_name), &options) ||
+	    bpf_map_lookup_elem(fd, &first, question))
 		return false;
 	question->answer[sizeof(question->answer) - 1] = 0;
 	return kernel_name_parse(question->answer, address, found);
