@@ -316,11 +316,11 @@ else
 fi
 "$report" -q --no-cache grown.prf -o page.html
 like "$(head -c 15 page.html)" '^<!DOCTYPE html>' "-o FILE.html is a page"
-"$report" -q --no-cache grown.prf -o x.speedscope.json
 "$report" -q --no-cache grown.prf -o x.svg 2> err
 is "$?: $(ls x.svg 2> /dev/null)" "2: " "-o FILE.svg is not folded stacks"
 like "$(cat err)" '-o does not say the format; -f FORMAT does' "... and says so"
 holds "unless -f says so" "$report" -q --no-cache -f folded grown.prf -o x.svg
+"$report" -q --no-cache grown.prf -o x.speedscope.json
 is "$(json x.speedscope.json '"speedscope" in d["$schema"]')" True "-o FILE.speedscope.json is for speedscope"
 "$report" -q --no-cache -f folded grown.prf -o folded.html
 like "$(head -n 1 folded.html)" '^work;main;' "-f decides where it is given"

@@ -41,9 +41,10 @@ class Strip {
 			? this.rows.map(() => new Float64Array(this.slices + 1)) : []);
 		eachRun(cells, (slice, source, first, end) => {
 			const [thread, state] = head.sources[source], row = rowOf[thread], after = slice + 1;
+			const lines = state ? [steps[row], waits[state][row]] : [steps[row]];
 			for (let i = first; i < end; i++) {
 				const length = this.length(slice, cells.value[i], state), each = cells.value[i] / length;
-				for (const step of state ? [steps[row], waits[state][row]] : [steps[row]]) {
+				for (const step of lines) {
 					step[after - length] += each;
 					step[after] -= each;
 				}

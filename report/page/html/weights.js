@@ -7,8 +7,9 @@
 function threadSums({ head, cells }) {
 	const sums = new Float64Array(head.threads.length);
 	eachRun(cells, (slice, source, first, end) => {
+		const [thread] = head.sources[source];
 		for (let i = first; i < end; i++)
-			sums[head.sources[source][0]] += cells.value[i];
+			sums[thread] += cells.value[i];
 	});
 	return sums;
 }
