@@ -106,6 +106,18 @@ void jsonl_frame(const struct profile *p, const struct profile_frame *frame, str
 	sink_char(s, '}');
 }
 
+static void write_labels(struct sink *s, const struct profile_trace *t)
+{
+	for (size_t i = 0; i < t->label_count; i++) {
+		sink_text(s, i ? "," : "\"labels\":{");
+		sink_json_string(s, t->labels[i].key);
+		sink_char(s, ':');
+		sink_json_string(s, t->labels[i].value);
+	}
+	if (t->label_count)
+		sink_text(s, "},");
+}
+
 void jsonl_sample(const struct profile *p, const struct view_options *o,
 		  const struct view_sample *sample, struct sink *s)
 {
@@ -117,6 +129,7 @@ void jsonl_sample(const struct profile *p, const struct view_options *o,
 		sink_json_string(s, p->traces[sample->trace].path);
 		sink_char(s, ',');
 	}
+	write_labels(s, &p->traces[sample->trace]);
 	sink_printf(s, "\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"comm\":", sample->task->pid,
 		    sample->task->tid);
 	sink_json_string(s, sample->task->comm);

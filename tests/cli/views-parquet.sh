@@ -77,6 +77,11 @@ END
 holds "host, service and labels of a trace that has them" cmp expected got
 like "$("$rows" rows out.parquet time_unix_ns host service labels | sort -u | tail -n 1)" \
 	'^\{"time_unix_ns": null, "host": "", "service": "", "labels": \{\}\}$' "and of one that has none"
+"$report" -q -f jsonl --cpu=1 noted.prf bare.prf > noted.jsonl
+is "$(python3 -c 'import json, sys
+for line in sys.stdin: print(json.loads(line).get("labels"))' < noted.jsonl | sort | uniq -c | sed "s/^ *//")" \
+	"5 None
+5 {'service': 'web', 'zone': '�;b', 'z�': 'the same text', 'version': '1.4', 'java.x': 'a note'}" "jsonl: labels, too"
 
 # Row groups, dictionaries of more than a byte, samples out of order.
 need "$build/testdata/make_trace" -n 140000 -k 3000 -d 3 -O "$report" -o many.prf
