@@ -6,7 +6,8 @@
 
 FOLDER/port gets the port. Of each series that is taken FOLDER/taken has a file N.labels, a line for each
 label, and N.folded, its stacks with the label comm; FOLDER/asked has a line for each request. FOLDER/mode
-may be "STATUS [taken]": each request gets this status, and is taken nevertheless or not.
+may be "STATUS [taken]": each request gets this status, and is taken nevertheless or not; or "STATUS but NAME":
+those of that profile do, and others are taken.
 
 What is checked is what Pyroscope 2.2 (PusherService/Push with its default limits) and Parca (WriteRaw, July 2026)
 check of a request and its profile; the field numbers are those of profile.proto.
@@ -27,12 +28,16 @@ PYROSCOPE, PARCA = "/push.v1.PusherService/Push", "/api/profiles/writeraw"
 
 
 class Refused(Exception):
-    pass
+    status, code = 400, "invalid_argument"
 
 
-def need(condition, why):
+class Limited(Refused):
+    status, code = 429, "resource_exhausted"
+
+
+def need(condition, why, error=Refused):
     if not condition:
-        raise Refused(why)
+        raise error(why)
 
 
 # -------- profile.proto --------
@@ -81,9 +86,9 @@ def one(fields, number):
 
 
 class Profile:
-    def __init__(self, packed, most):
+    def __init__(self, packed, burst):
         data = gzip.decompress(packed) if packed[:2] == b"\x1f\x8b" else packed
-        need(not most or len(data) <= most, "exceeds the size limit")
+        need(not burst or len(data) <= burst, "rate limit exceeded", Limited)
         p = message(data)
         self.types, self.samples, self.mappings, self.locations, self.functions = (
             [message(m) for m in p[i]] for i in range(1, 6))
@@ -176,7 +181,7 @@ def check(path, body):
             labels = [(pair["name"], pair["value"]) for pair in labels]
             for sample in one_series["samples"]:
                 raw = base64.b64decode(sample["rawProfile"], validate=True)
-                p = Profile(raw, 4 << 20 if path == PYROSCOPE else 0)
+                p = Profile(raw, 2 << 20 if path == PYROSCOPE else 0)
                 if path == PYROSCOPE:
                     uuid.UUID(sample["ID"])
                     check_pyroscope(labels, p)
@@ -238,11 +243,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         status, *taken = mode() or ["200", "taken"]
         try:
             series = check(self.path, body)
-            if taken:
+            if taken[:1] == ["but"] and ("__name__", taken[1]) not in series[0][0]:
+                status, taken = "200", ["taken"]
+            if taken == ["taken"]:
                 take(series)
             self.answer(int(status), "{}" if status == "200" else '{"code":"unavailable"}')
         except Refused as error:
-            self.answer(400, json.dumps({"code": "invalid_argument", "message": str(error)}))
+            self.answer(error.status, json.dumps({"code": error.code, "message": str(error)}))
 
 
 os.makedirs(path_of("taken"), exist_ok=True)

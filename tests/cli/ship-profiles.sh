@@ -36,16 +36,16 @@ for to in pyroscope parca; do
 	put now.prf
 	ship "$url"
 	is "$?:$(cat said):$(left)" 0::0 "$to: a trace is sent"
-	is "$(cat taken/?.labels | xargs)" "__name__=process_cpu host=box service_name=web__shop_ __name__=off_cpu host=box service_name=web__shop_ __name__=page_faults host=box service_name=web__shop_" \
+	is "$(cat taken/?.labels | xargs)" "__name__=page_faults host=box service_name=web__shop_ __name__=off_cpu host=box service_name=web__shop_ __name__=process_cpu host=box service_name=web__shop_" \
 		"$to: as a series for each event, with its service"
-	for event in 0:cpu-clock 1:off-cpu 2:page-faults; do
+	for event in 2:cpu-clock 1:off-cpu 0:page-faults; do
 		"$report" -q --no-cache --event=${event#*:} --value=samples now.prf > expected
 		holds "$to: ${event#*:}: the profile has the stacks of prof-report -f folded" cmp expected taken/${event%:*}.folded
 	done
 	rm -rf taken/*
 	put now.prf
 	ship --labels=pid "$url/"
-	is "$?:$(sed "s|[; ].*||" taken/0.folded | sort -u)" "0:?" "$to: other labels of samples, and a URL that ends in a slash"
+	is "$?:$(sed "s|[; ].*||" taken/2.folded | sort -u)" "0:?" "$to: other labels of samples, and a URL that ends in a slash"
 	for fixture in waits cpp go; do
 		put "$top/testdata/fixtures/$fixture.prf"
 		[ $to = parca ] || rm "series/trace.prf.20260102T030405.$traces"
@@ -74,13 +74,26 @@ for to in pyroscope parca; do
 	put now.prf
 	ship "$url"
 	mode "200 taken"
-	like "$?:$(cat said)" "never take these 19 samples: .*aside is for you" "$to: what the server will never take is put aside, which is said"
+	like "$?:$(cat said)" "never take 3 profiles of trace.*aside is for you" "$to: what the server will never take is put aside, which is said"
 	is "$(find series -name '*.aside' | wc -l):$(left)" 1:1 "$to: ... in one file"
 	aside=$(find series -name '*.aside')
 	mv "$aside" "${aside%.aside}.$to"
 	rm -rf taken/*
 	ship "$url"
 	is "$?:$(find taken -name '*.labels' | wc -l):$(left)" 0:3:0 "$to: it is sent when it has its name again"
+
+	# What stops one profile does not stop those before, nor sends them again; what is refused does not stop any.
+	for status in 503:2:1 400:1:2; do
+		mode "${status%%:*} but off_cpu"
+		rm -rf taken/*
+		put now.prf
+		ship "$url"
+		is "$?:$(left):$(find taken -name '*.labels' | wc -l)" "1:${status#*:}" "$to: ${status%%:*} for one of three profiles"
+		mode "200 taken"
+		[ ! "$(find series -name '*.aside')" ] || mv "$(find series -name '*.aside')" "series/ship/again.1.19.$to"
+		ship "$url"
+		is "$?:$(cat said):$(left):$(cat taken/*.labels | grep -c __name__)" 0::0:3 "$to: ... each is sent once"
+	done
 done
 
 to=pyroscope
@@ -91,6 +104,33 @@ ship "$url"
 is "$?:$(grep -c 'outside of ingestion window' said):$(find taken -name '*.labels' | wc -l)" 1:5:3 "traces that are too old for Pyroscope are said, and do not stop others"
 is "$(find series -name '*.aside' | wc -l)" 5 "... they are put aside"
 rm series/ship/*.aside
+
+# What is too large for Pyroscope is sent as several profiles, of parts of the time.
+need "$build/testdata/make_trace" -n 40000 -k 40000 -d 6 -O "$report" -o many-stacks.prf
+awk 'BEGIN {
+	print "event 0 \"cpu-clock\" \"samples\" 99 0\nobject 5 \"[jit]\" \"\" \"\"\ntask 1 1 \"work\" \"\" \"\""
+	for (long = "long"; length(long) < 4000;)
+		long = long long
+	for (i = 0; i < 1200; i++)
+		printf "frame 0 0 %d\nstack - %d\nnames %d \"%s_%d\" \"\" 0 0\nsample %d 0 0 %d 0 1\n", 256 * i, i, i, long, i, 1e9 + i, i
+	print "finish"
+}' > text
+need "$build/testdata/trace_text" text -o many-bytes.prf
+for large in many-stacks many-bytes; do
+	"$report" -q --no-cache $large.prf > expected
+	for to in parca pyroscope; do
+		rm -rf taken/*
+		put $large.prf
+		ship "$url"
+		is "$?:$(cat said):$(left)" 0::0 "$to: $large: it is sent"
+		awk '{ n = $NF; sub(/ [0-9]+$/, ""); sum[$0] += n } END { for (stack in sum) print stack, sum[stack] }' \
+			taken/*.folded | LC_ALL=C sort > got
+		holds "$to: ... all of it" cmp expected got
+		find taken -name '*.labels' | wc -l > $to
+	done
+	number "$(cat parca) == 1 && $(cat pyroscope) > 1" "... to Parca as one profile, to Pyroscope as several"
+	is "$(cat taken/*.labels | sort | uniq -c | awk '{ print $1 }' | uniq)" "$(cat pyroscope)" "... with the same labels"
+done
 
 # What waits for one server is not sent to another, and is not forgotten.
 mode 503
@@ -146,22 +186,29 @@ is "$?:$(grep -c 'traces wait for space' said):$(left)" 1:1:1 "with a full disk 
 ship "$url"
 is "$?:$(cat said):$(left)" 0::0 "... and is sent when there is space"
 
-# Killed after each of its commands, and started again: all arrives.
-killed_after curl prof-report ln mv rm sync touch base64
-steps=0
-while
+# Killed after each of its commands, or some of many, and started again: all arrives, and at most one profile twice.
+killed_after curl prof-report ln mv rm sync touch base64 gzip truncate
+for every in now:1 many-bytes:7; do
+	every_trace=${every%:*} every=${every#*:}
 	rm -rf taken/*
-	put now.prf
-	killed $((steps + 1)) "$top/.ci/packaging/prof-ship" --dir="$work/series" --once --to=$to "$url"
-do
-	steps=$((steps + 1))
+	put $every_trace.prf
 	ship "$url"
-	# At most twice: what was sent before the kill, too.
-	echo "$(left) $(($(find taken -name '*.labels' | wc -l) / 3))"
-done > lost
-number "$steps >= 10" "prof-ship was killed after $steps commands"
-is "$(sort -u lost | grep -vxE '0 [12]')" "" "each time all of it arrives when it is started again, and nothing is left"
-number "$(grep -cx '0 1' lost) > $(grep -cx '0 2' lost)" "mostly once"
+	whole=$(find taken -name '*.labels' | wc -l)
+	steps=0
+	while
+		rm -rf taken/*
+		put $every_trace.prf
+		killed $((steps + 1)) "$top/.ci/packaging/prof-ship" --dir="$work/series" --once --to=$to "$url"
+	do
+		steps=$((steps + every))
+		ship "$url"
+		echo "$(left) $(($(find taken -name '*.labels' | wc -l) - whole))"
+	done > lost
+	number "$steps >= 10" "$every_trace: prof-ship was killed after commands up to the ${steps}th"
+	is "$(sort -u lost | grep -vxE '0 [01]')" "" "each time all of it arrives when it is started again, and nothing is left"
+	number "$(grep -cx '0 0' lost) > $(grep -cx '0 1' lost)" "mostly once"
+	ship "$url"
+done
 
 for arguments in "--to=elastic $url" "--to=pyroscope $url/?a=b"; do
 	# shellcheck disable=SC2086
