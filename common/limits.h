@@ -7,6 +7,9 @@
  * kilobytes on disk can claim terabytes, as the holes of a sparse file cost nothing; without
  * these limits it would cost the reader hours and all memory. Each is far above what
  * compilers and linkers are known to write; the comment says what a file beyond it loses.
+ *
+ * What a format or a way to read it needs besides, such as the length of a name, stands beside its
+ * reader; what the kernel half holds in bpf/abi/, and what a trace holds in format/wire.h.
  */
 
 /* The file is refused: ELF_ERROR_LIMIT. Linkers write about 10 and about 40. */
@@ -17,6 +20,26 @@
 #define LIMIT_NOTE_BYTES (64 << 10)
 /* Of the notes that name probes: a virtual machine for Java has 500 of 100 bytes. */
 #define LIMIT_PROBE_NOTE_BYTES (4 << 20)
+
+/*
+ * Files that have unwind tables, and those of them that stay open in case their table is made
+ * again, both shared by users (record/system/shares.h). Further ones have no table, or lose a
+ * dropped one.
+ */
+#define LIMIT_CODE_FILES 65536
+#define LIMIT_OPEN_CODE_FILES 4096
+
+/*
+ * The frame descriptions of a file. The largest programs have a million functions, and compilers
+ * write a few CIEs for each object. A file with more has no table.
+ */
+#define LIMIT_FDES (4u << 20)
+#define LIMIT_CIES (256u << 10)
+/* Pages of 64 KiB from the first to the last code of a file: 4 GiB. Beyond it there is no table. */
+#define LIMIT_TABLE_PAGES 65536
+/* Beginnings of functions that are known of a file. Code after them is as that of an unknown one.
+ */
+#define LIMIT_FUNCTION_STARTS (4 << 20)
 
 /*
  * Code of a file that has no unwind information. More than that is not analysed: its callers are
@@ -117,6 +140,36 @@
 /* ... and of all that are shown or put into a trace of one object together. */
 #define LIMIT_CODE_BYTES (8 << 20)
 
+/* Of one file below /proc. What comes after it is not seen. */
+#define LIMIT_PROC_BYTES (64u << 20)
+/*
+ * Executable mappings that are kept for one process, which the kernel's own limit is about. At this
+ * number they are read anew.
+ */
+#define LIMIT_MAPPINGS 65536
+
+/*
+ * Of an interpreter or virtual machine: symbols of one table, and bytes of code in which functions
+ * are looked for. One that is known by what comes later is not known.
+ */
+#define LIMIT_RUNTIME_SYMBOLS 1000000
+#define LIMIT_RUNTIME_CODE_BYTES (64u << 20)
+
+/*
+ * Functions of scripts that are known of all processes, and bytes of their names: of JavaScript,
+ * and of all others together. Each process has functions of its own, although most are equal: so
+ * many of them are known as well, 22 MiB. At these numbers all are forgotten, and read again when
+ * they are next sampled.
+ */
+#define LIMIT_SCRIPT_FUNCTIONS 200000
+#define LIMIT_SCRIPT_NAME_BYTES (64u << 20)
+/* The source of one script. Beyond it functions have no line. */
+#define LIMIT_SCRIPT_SOURCE_BYTES (32 << 20)
+
+/* The debug information of one compiled method of Java: more is not read, and has no names. */
+#define LIMIT_NMETHOD_PC_BYTES (4 << 20)
+#define LIMIT_NMETHOD_SCOPE_BYTES (16 << 20)
+
 /*
  * What is read of names from the memory of one Java process, and of all of them together, which
  * users share (record/system/shares.h). What comes after it has no name. A large server takes some
@@ -131,6 +184,10 @@
  * large program has some tens of MiB.
  */
 #define LIMIT_JIT_BYTES (UINT64_C(512) << 20)
+/* Of one process: functions, bytes of their names, and places in them that samples hit. */
+#define LIMIT_JIT_FUNCTIONS (1 << 20)
+#define LIMIT_JIT_NAME_BYTES (64 << 20)
+#define LIMIT_JIT_HITS (1 << 20)
 /*
  * What is read of these files in one round over all processes; and at the end, or of processes that
  * end between two rounds. Each process may have half of what is left. The rest waits for the next
@@ -143,6 +200,7 @@
  * Names of frames that a runtime has made, kept so that equal ones are one frame of the trace.
  * Beyond it they are forgotten, and a frame that comes again is defined again.
  */
+#define LIMIT_RUNTIME_FRAMES (1 << 20)
 #define LIMIT_RUNTIME_FRAMES_BYTES (64 << 20)
 
 /*

@@ -4,12 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/limits.h"
 #include "common/map.h"
 #include "record/java/hotspot_methods.h"
 #include "record/java/hotspot_scopes.h"
 
-#define PCS_MAX (4 << 20) /* bytes of one nmethod */
-#define SCOPES_MAX (16 << 20)
 #define TRIES 2 /* to find a frame's methods: what was known of one may be out of date */
 
 /* A compiled method's debug information. */
@@ -145,14 +144,15 @@ static void read_tables(struct hotspot_reader *r, struct compiled *c)
 	    pc > stride - 4 || scope > stride - 4)
 		return;
 	c->pcs = (struct hotspot_pcs){
-		.data = read_bytes(r, t.pcs, t.pcs_end - t.pcs, PCS_MAX),
+		.data = read_bytes(r, t.pcs, t.pcs_end - t.pcs, LIMIT_NMETHOD_PC_BYTES),
 		.count = (t.pcs_end - t.pcs) / stride,
 		.stride = stride,
 		.pc = pc,
 		.scope = scope,
 	};
 	c->scope_bytes = t.scopes_end - t.scopes;
-	c->scopes = c->pcs.data ? read_bytes(r, t.scopes, c->scope_bytes, SCOPES_MAX) : NULL;
+	c->scopes = c->pcs.data ? read_bytes(r, t.scopes, c->scope_bytes, LIMIT_NMETHOD_SCOPE_BYTES)
+				: NULL;
 	c->metadata = t.metadata;
 }
 

@@ -31,7 +31,6 @@
 #define COUNTED_NS UINT64_C(500000000)
 /* How long the names of a process that has ended may be asked for. */
 #define GONE_NS UINT64_C(5000000000)
-#define FRAMES_MAX (1 << 20)
 #define PAST_MAX 1024 /* ended processes whose totals are kept */
 
 _Static_assert(sizeof(struct hotspot_process) <= sizeof(((struct script_process *)0)->parameters),
@@ -431,7 +430,7 @@ static struct error *find_frame(struct java *j, struct java_process *p,
 	bool added = false;
 	uint64_t *value;
 
-	if (j->frames.count >= FRAMES_MAX)
+	if (j->frames.count >= LIMIT_RUNTIME_FRAMES)
 		map_release(&j->frames);
 	value = map_put(&j->frames, key, sizeof(*key), &added);
 	if (!value)

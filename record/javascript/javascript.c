@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bpf/abi/runtimes.h"
+#include "common/limits.h"
 #include "common/map.h"
 #include "record/runtimes/sent_names.h"
 #include "record/runtimes/runtime_frames.h"
@@ -17,7 +18,6 @@
 #include "record/javascript/v8_names.h"
 
 #define NAMES_MS 50
-#define FRAMES_MAX (1 << 20)
 #define PAST_MAX 1024 /* processes that are known, of which ended ones are */
 
 _Static_assert(sizeof(struct v8_process) <= sizeof(((struct script_process *)0)->parameters),
@@ -288,7 +288,7 @@ struct error *javascript_frame(struct javascript *j, const struct javascript_que
 	size_t n;
 
 	*id = PRF_NONE;
-	if (j->frames.count >= FRAMES_MAX)
+	if (j->frames.count >= LIMIT_RUNTIME_FRAMES)
 		map_release(&j->frames);
 	if (q->frame->code & V8_OPTIMIZED) {
 		key.address = q->address;

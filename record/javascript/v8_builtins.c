@@ -4,10 +4,10 @@
 #include <elf.h>
 #include <string.h>
 
+#include "common/limits.h"
 #include "record/runtimes/elf_names.h"
 #include "record/runtimes/machine_code.h"
 
-#define BUILTINS_MAX (64 << 20)
 #define ENTRY_MAX 4096
 #define ALIGNMENT 64 /* of each builtin; int3 before */
 #define INT3 0xcc
@@ -117,9 +117,9 @@ bool v8_builtins_find(struct v8_builtins *b, const struct elf_file *e)
 	if (!b->entry) {
 		b->address = returned(e, found[CODE].address, 8);
 		b->size = returned(e, found[CODE_SIZE].address, 4);
-		if (!b->address || b->size > BUILTINS_MAX || !find_entry(b, e))
+		if (!b->address || b->size > LIMIT_RUNTIME_CODE_BYTES || !find_entry(b, e))
 			return false;
 	}
-	return b->entry_size && b->entry_size <= ENTRY_MAX && b->size <= BUILTINS_MAX &&
+	return b->entry_size && b->entry_size <= ENTRY_MAX && b->size <= LIMIT_RUNTIME_CODE_BYTES &&
 	       b->entry >= b->address && b->entry + b->entry_size <= b->address + b->size;
 }

@@ -8,15 +8,11 @@
 #include "common/buffer.h"
 #include "common/clock.h"
 #include "common/cursor.h"
+#include "common/limits.h"
 #include "common/map.h"
 #include "common/sorted.h"
 #include "common/utf8.h"
 
-/* Beyond these, all is forgotten. */
-#define FUNCTIONS_MAX 200000
-#define BYTES_MAX (UINT64_C(64) << 20)
-
-#define SOURCE_BYTES (32 << 20) /* of one script; beyond, functions have no line */
 #define SOURCE_PIECE 65536
 /*
  * What is read of sources, of all processes together: so much at once, and so much more with each
@@ -177,7 +173,7 @@ static bool read_lines(struct v8_names *n, struct script *s, const struct target
 	size_t most = SOURCE_PIECE / source->width, left = source->length;
 	uint8_t *bytes = malloc(SOURCE_PIECE + 2);
 	uint64_t at = source->address;
-	bool all = bytes && (uint64_t)left * source->width <= SOURCE_BYTES;
+	bool all = bytes && (uint64_t)left * source->width <= LIMIT_SCRIPT_SOURCE_BYTES;
 
 	while (left && all) {
 		struct piece p = {
@@ -393,8 +389,8 @@ static bool add_compilation(struct v8_names *n, const void *data)
 
 static void bound(struct v8_names *n)
 {
-	if (n->functions.count < FUNCTIONS_MAX && n->compiled.count < FUNCTIONS_MAX &&
-	    n->bytes < BYTES_MAX)
+	if (n->functions.count < LIMIT_SCRIPT_FUNCTIONS &&
+	    n->compiled.count < LIMIT_SCRIPT_FUNCTIONS && n->bytes < LIMIT_SCRIPT_NAME_BYTES)
 		return;
 	forget(n);
 	if (n->options.forgot)

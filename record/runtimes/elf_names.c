@@ -7,8 +7,7 @@
 #include "common/limits.h"
 
 #define SYMBOL_SIZE 24
-#define SYMBOLS_MAX 1000000 /* of one table; the others are not looked at */
-#define NAME_MAX_BYTES 96   /* no name that is looked for is longer */
+#define NAME_MAX_BYTES 96 /* no name that is looked for is longer */
 
 struct symbol {
 	const char *name;
@@ -75,15 +74,15 @@ void elf_names_find(const struct elf_file *e, struct elf_name *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		names[i].address = names[i].size = 0;
-	find_in(e, ".dynsym", SYMBOLS_MAX, names, n);
-	find_in(e, ".symtab", SYMBOLS_MAX, names, n);
+	find_in(e, ".dynsym", LIMIT_RUNTIME_SYMBOLS, names, n);
+	find_in(e, ".symtab", LIMIT_RUNTIME_SYMBOLS, names, n);
 }
 
 void elf_names_span(const struct elf_file *e, struct elf_name *name)
 {
 	uint64_t start = UINT64_MAX, end = 0;
 	struct cursor table, names;
-	size_t left = SYMBOLS_MAX;
+	size_t left = LIMIT_RUNTIME_SYMBOLS;
 
 	name->address = name->size = 0;
 	if (!open_table(e, elf_file_section(e, ".symtab"), &table, &names))

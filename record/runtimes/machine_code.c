@@ -4,11 +4,11 @@
 #include <elf.h>
 #include <string.h>
 
+#include "common/limits.h"
 #include "common/sorted.h"
 #include "record/unwind/cfi.h"
 
 #define FUNCTION_MAX (1u << 20) /* bytes; of a larger one nothing is read */
-#define CODE_MAX (64u << 20)	/* of a file, in which callers are looked for */
 
 uint32_t machine_code_u32(const uint8_t *bytes)
 {
@@ -225,7 +225,7 @@ static struct code_range search(struct search *s, const struct elf_file *e)
 	if (e->machine != EM_X86_64 || !open_frames(&cfi, e))
 		return only;
 	s->cfi = &cfi;
-	s->left = CODE_MAX;
+	s->left = LIMIT_RUNTIME_CODE_BYTES;
 	for (size_t i = 0; i < e->load_count; i++)
 		if (e->loads[i]->flags & PF_X && !search_segment(s, e, e->loads[i], &only)) {
 			only = (struct code_range){ 0 };

@@ -9,22 +9,17 @@
 #include "common/array.h"
 #include "common/buffer.h"
 #include "common/hash_seed.h"
+#include "common/limits.h"
 #include "common/map.h"
 #include "common/recent.h"
 #include "common/utf8.h"
 #include "record/scripts/python_lines.h"
 
 /*
- * At this number all codes are forgotten, and sent again when they are next sampled. Each process
- * has codes of its own, although most are equal: so many of them are known as well, 22 MiB.
- */
-#define CODES_MAX 200000
-/*
  * Their table has its last size, below a MiB, from the beginning. Those that come again after so
  * many others are defined again.
  */
 #define FRAMES_MAX (3 << 14)
-#define BYTES_MAX (64u << 20)
 #define PENDING_MAX 4096
 #define TEXT_MAX 4096	     /* bytes of a name or path in the process */
 #define TABLE_MAX (1u << 16) /* of a line table */
@@ -447,7 +442,8 @@ bool script_names_add(struct script_names *n, const void *data, size_t size)
 	if (size > sizeof(room) || !is_name(data, size))
 		return false;
 	memcpy(&room, data, size); /* because texts are completed in it */
-	if (n->count >= CODES_MAX || n->identities.count >= CODES_MAX || n->bytes >= BYTES_MAX) {
+	if (n->count >= LIMIT_SCRIPT_FUNCTIONS || n->identities.count >= LIMIT_SCRIPT_FUNCTIONS ||
+	    n->bytes >= LIMIT_SCRIPT_NAME_BYTES) {
 		forget_codes(n);
 		if (n->options.forgot)
 			n->options.forgot(n->options.context);

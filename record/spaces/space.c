@@ -2,6 +2,7 @@
 #include "record/spaces/space.h"
 
 #include "common/array.h"
+#include "common/limits.h"
 #include "common/map.h"
 #include "record/spaces/roots.h"
 #include "record/system/proc.h"
@@ -18,7 +19,6 @@
  * for few files at a time, and the kernel keeps more of a process than this.
  */
 #define WAITING_MAX 1024
-#define MAPS_BYTES (64u << 20) /* of /proc/PID/maps */
 
 /* A mapping that is reported to listeners when its file has answered. */
 struct waiting_mapping {
@@ -413,7 +413,7 @@ static struct mapping read_mapping(struct spaces *s, uint32_t pid, const struct 
 struct error *spaces_read(struct spaces *s, uint32_t pid, uint64_t time_ns)
 {
 	struct buffer text = { 0 };
-	int status = process_reader_file(pid, "maps", MAPS_BYTES, &text);
+	int status = process_reader_file(pid, "maps", LIMIT_PROC_BYTES, &text);
 	/* One that does not answer is recorded all the same, with what the side band says of it. */
 	bool silent = status == -ETIMEDOUT;
 	struct error *error = status && !silent
@@ -454,8 +454,8 @@ static struct error *tidy(struct spaces *s, uint32_t pid, uint64_t time_ns)
 	if (error && error->kind == ERROR_MEMORY)
 		return error;
 	error_free(error); /* the process has ended, or its maps cannot be read */
-	return spaces_layout(s, pid)->mappings.n >= MAPPINGS_MAX ? clear(s, pid, time_ns, false)
-								 : NULL;
+	return spaces_layout(s, pid)->mappings.n >= LIMIT_MAPPINGS ? clear(s, pid, time_ns, false)
+								   : NULL;
 }
 
 static struct error *apply_map(struct spaces *s, const struct side_record *r)
@@ -469,7 +469,7 @@ static struct error *apply_map(struct spaces *s, const struct side_record *r)
 	struct error *error = NULL;
 	char name[4096];
 
-	if (spaces_layout(s, r->pid)->mappings.n >= MAPPINGS_MAX)
+	if (spaces_layout(s, r->pid)->mappings.n >= LIMIT_MAPPINGS)
 		error = tidy(s, r->pid, r->time_ns);
 	if (error)
 		return error;

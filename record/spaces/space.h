@@ -27,9 +27,6 @@
 #include "record/spaces/mappings.h"
 #include "record/spaces/object.h"
 
-/* Executable mappings kept for one process. The kernel's own limit is about the same. */
-#define MAPPINGS_MAX 65536
-
 struct layout {
 	uint64_t id; /* never used twice in one `struct spaces`; see above */
 	unsigned int users;

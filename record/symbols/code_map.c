@@ -2,6 +2,7 @@
 #include "record/symbols/code_map.h"
 
 #include "common/array.h"
+#include "common/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +120,7 @@ bool code_map_add_again(struct code_map *map, const struct code_piece *piece, ui
 		return refuse(map);
 	if (is_there(map, piece, name))
 		return true;
-	if (map->n >= CODE_MAP_MAX_SYMBOLS || !has_room(map) ||
+	if (map->n >= LIMIT_JIT_FUNCTIONS || !has_room(map) ||
 	    !array_reserve(&map->symbols, &map->capacity, map->n + 1))
 		return refuse_full(map, piece->after);
 	map->symbols[map->n] = (struct code_symbol){
@@ -139,7 +140,7 @@ bool code_map_add(struct code_map *map, const struct code_piece *piece, const ch
 
 	if (name_size > CODE_MAP_MAX_NAME)
 		name_size = CODE_MAP_MAX_NAME;
-	if (at + name_size + 1 > CODE_MAP_MAX_NAMES ||
+	if (at + name_size + 1 > LIMIT_JIT_NAME_BYTES ||
 	    !array_reserve(&map->names, &map->names_capacity, at + name_size + 1))
 		return refuse_full(map, piece->after);
 	memcpy(map->names + at, name, name_size);

@@ -20,8 +20,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CODE_MAP_MAX_SYMBOLS (1 << 20)
-#define CODE_MAP_MAX_NAMES (64 << 20) /* bytes */
 #define CODE_MAP_MAX_NAME 1023
 
 /*

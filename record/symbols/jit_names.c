@@ -2,12 +2,12 @@
 #include "record/symbols/jit_names.h"
 
 #include "common/array.h"
+#include "common/limits.h"
 #include "common/sorted.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define HITS_MAX (1 << 20)
 #define HIT_BYTES (sizeof(struct jit_hit) + 96) /* with its entry in `hit_of` */
 #define OPEN_NS 50000000
 #define LAYER_NONE UINT32_MAX
@@ -195,7 +195,8 @@ static struct error *known_object(struct jit_names *n, const struct jit_names_ow
 /* Room for one more hit. It stays when hits go. */
 static bool reserve_hit(struct jit_names *n)
 {
-	if (n->n_hits >= HITS_MAX || !array_reserve(&n->hits, &n->hits_capacity, n->n_hits + 1) ||
+	if (n->n_hits >= LIMIT_JIT_HITS ||
+	    !array_reserve(&n->hits, &n->hits_capacity, n->n_hits + 1) ||
 	    (n->n_hits == n->hits_counted && !code_map_take(&n->code, HIT_BYTES)))
 		return false;
 	n->hits_counted += n->n_hits == n->hits_counted;

@@ -2,6 +2,7 @@
 #include "record/symbols/jitdump.h"
 
 #include "common/cursor.h"
+#include "common/limits.h"
 
 #define MAGIC 0x4a695444 /* "JiTD", in the byte order of the machine */
 #define HEADER_SIZE 40
@@ -61,7 +62,7 @@ static void take_load(struct jitdump *d, struct code_map *map, struct cursor c,
 		return;
 	name_of = map_get(&d->names, &index, sizeof(index));
 	/* Records that repeat one symbol under new numbers cost a writer nothing. */
-	if (!name_of && d->names.count < CODE_MAP_MAX_SYMBOLS && code_map_take(map, NAME_BYTES))
+	if (!name_of && d->names.count < LIMIT_JIT_FUNCTIONS && code_map_take(map, NAME_BYTES))
 		name_of = map_put(&d->names, &index, sizeof(index), NULL);
 	if (name_of)
 		*name_of = map->symbols[range_map_find(&map->places, piece.start)->value].name;

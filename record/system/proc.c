@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_LIMIT (64u << 20)
+#include "common/limits.h"
 
 static int read_most(const char *path, size_t most, struct buffer *text)
 {
@@ -47,7 +47,7 @@ static int read_most(const char *path, size_t most, struct buffer *text)
 
 int read_file(const char *path, struct buffer *text)
 {
-	return read_most(path, FILE_LIMIT, text);
+	return read_most(path, LIMIT_PROC_BYTES, text);
 }
 
 int open_regular_at(int path_fd)
@@ -84,7 +84,7 @@ int proc_read_most(uint32_t pid, const char *name, size_t most, struct buffer *t
 
 int proc_read(uint32_t pid, const char *name, struct buffer *text)
 {
-	return proc_read_most(pid, name, FILE_LIMIT, text);
+	return proc_read_most(pid, name, LIMIT_PROC_BYTES, text);
 }
 
 int proc_link(uint32_t pid, const char *name, char *path, size_t size)

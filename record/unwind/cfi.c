@@ -6,15 +6,13 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/limits.h"
 #include "common/sorted.h"
 #include "record/unwind/unwind_arch.h"
 
 /* A CIE's instructions run once; a compiler writes about ten bytes. */
 #define CIE_INSTRUCTIONS_MAX 4096
 #define REMEMBER_MAX 16
-/* The largest programs have a million functions; compilers write a few CIEs for each object. */
-#define FDES_MAX (4u << 20)
-#define CIES_MAX (256u << 10)
 
 struct cfi_cie {
 	uint32_t offset; /* in the section: how FDEs name it */
@@ -458,7 +456,7 @@ static void read_cie(const struct cfi *cfi, struct cursor c, struct cfi_cie *cie
 
 static int add_cie(struct cfi *cfi, struct cursor c, uint32_t offset)
 {
-	if (cfi->cie_count == CIES_MAX)
+	if (cfi->cie_count == LIMIT_CIES)
 		return CFI_ERROR_CORRUPT;
 	if (!array_reserve(&cfi->cies, &cfi->cie_capacity, cfi->cie_count + 1))
 		return CFI_ERROR_MEMORY;
@@ -494,7 +492,7 @@ static int add_fde(struct cfi *cfi, struct cursor c, uint64_t cie_offset)
 	 */
 	if (!cursor_ok(&c) || !size || !start || start + size < start || size > UINT32_MAX)
 		return CFI_OK;
-	if (cfi->fde_count == FDES_MAX)
+	if (cfi->fde_count == LIMIT_FDES)
 		return CFI_ERROR_CORRUPT;
 	if (!array_reserve(&cfi->fdes, &cfi->fde_capacity, cfi->fde_count + 1))
 		return CFI_ERROR_MEMORY;

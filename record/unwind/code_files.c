@@ -15,11 +15,8 @@
 #include "record/system/opener.h"
 #include "record/system/patience.h"
 
-/* Most files that are tracked, which users share; further ones have no tables. */
-#define FILES_MAX 65536
 /* How long a file goes without a table, once it was refused one for want of memory. */
 #define RETRY_NS UINT64_C(10000000000)
-#define KEPT_MAX 4096 /* files that stay open, which they share, too */
 
 struct build_id {
 	uint8_t size; /* 0: none */
@@ -81,7 +78,8 @@ uint32_t code_file_payer(const struct code_file *file, uint32_t user)
 
 void code_files_init(struct code_files *files)
 {
-	*files = (struct code_files){ .known.limit = FILES_MAX, .kept.limit = KEPT_MAX };
+	*files = (struct code_files){ .known.limit = LIMIT_CODE_FILES,
+				      .kept.limit = LIMIT_OPEN_CODE_FILES };
 }
 
 void code_files_release(struct code_files *files)

@@ -9,7 +9,6 @@
 #include "common/sorted.h"
 #include "record/unwind/x86_instruction.h"
 
-#define STARTS_MAX (4 << 20) /* code after them is as that of an unknown function */
 #define CALL 0xe8
 #define LEA 0x8d
 #define REX_W 0x48
@@ -20,7 +19,7 @@
 static void add(struct function_starts *s, const struct code_source *from, uint64_t address,
 		const char *name)
 {
-	if (code_ranges_have(from->gaps, address) && s->n < STARTS_MAX &&
+	if (code_ranges_have(from->gaps, address) && s->n < LIMIT_FUNCTION_STARTS &&
 	    array_reserve(&s->all, &s->capacity, s->n + 1))
 		s->all[s->n++] = (struct function_start){ address, name };
 }

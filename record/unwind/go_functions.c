@@ -8,7 +8,6 @@
 #define GO_1_18 0xfffffff0
 #define GO_1_20 0xfffffff1
 #define ALIGNMENT 32
-#define FUNCTIONS_MAX (4 << 20)
 #define NAME_MAX_BYTES 512
 #define FUNCTION_MOVES_SP 2 /* funcFlag_SPWRITE */
 
@@ -72,7 +71,7 @@ bool go_functions_open(struct go_functions *g, const struct elf_file *e)
 	g->values = part(table, offset[3]);
 	g->functions = part(table, offset[4]);
 	/* The last one is followed by the address where it ends. */
-	if (g->count > FUNCTIONS_MAX || !g->count ||
+	if (g->count > LIMIT_FUNCTION_STARTS || !g->count ||
 	    cursor_left(&g->functions) < (2 * g->count + 1) * g->word)
 		return false;
 	return true;

@@ -15,7 +15,6 @@
 #include "record/unwind/unwind_arch.h"
 
 #define PAGE_BYTES (1U << UNWIND_PAGE_BITS)
-#define PAGES_MAX 65536 /* 4 GiB of text */
 /* Less than this between two functions is padding, which never runs. */
 #define PADDING_MAX 16
 #define FAMILIAR_MAX 64
@@ -484,7 +483,7 @@ static int find_segments(struct unwind_table *t, const struct elf_file *e)
 	if (!t->segment_count)
 		return UNWIND_TABLE_NO_CODE;
 	t->base = low & ~(uint64_t)(PAGE_BYTES - 1);
-	if ((high - t->base) >> UNWIND_PAGE_BITS >= PAGES_MAX)
+	if ((high - t->base) >> UNWIND_PAGE_BITS >= LIMIT_TABLE_PAGES)
 		return UNWIND_TABLE_TOO_LARGE;
 	t->page_count = (uint32_t)((high - t->base - 1) >> UNWIND_PAGE_BITS) + 1;
 	t->pages = calloc(t->page_count, sizeof(*t->pages));

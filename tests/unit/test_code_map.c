@@ -161,7 +161,7 @@ static void full(void **state)
 	struct code_map map = { 0 };
 
 	add(&map, (struct code_piece){ 0x1000, 0x10, 10, 20 }, "known");
-	for (uint32_t i = 0; i < CODE_MAP_MAX_SYMBOLS; i++)
+	for (uint32_t i = 0; i < LIMIT_JIT_FUNCTIONS; i++)
 		code_map_add_again(&map, &(struct code_piece){ 0x2000 + i, 1, 30, 40 }, 0);
 	assert_int_equal(map.refused, 1);
 	EXPECT(&map, { 0x1000, 29, "known" }, { 0x1000, 30, "ambiguous" });

@@ -123,14 +123,14 @@ static void numbers_without_end(void **state)
 
 	header(&b);
 	assert_int_equal(jitdump_parse(&dump, &map, &times, b.data, b.size), b.size);
-	while (index < CODE_MAP_MAX_SYMBOLS + 1000) {
+	while (index < LIMIT_JIT_FUNCTIONS + 1000) {
 		b.size = 0;
 		for (int i = 0; i < 1000; i++)
 			load(&b, 0x1000, 1, index++, "one");
 		assert_int_equal(jitdump_parse(&dump, &map, &times, b.data, b.size), b.size);
 	}
 	assert_int_equal(map.n, 1);
-	assert_int_equal(dump.names.count, CODE_MAP_MAX_SYMBOLS);
+	assert_int_equal(dump.names.count, LIMIT_JIT_FUNCTIONS);
 	/* What is known of those that fit stays so. */
 	b.size = 0;
 	move(&b, 0x1000, 0x5000, 1, 7);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/spaces/world.h"
+#include "common/limits.h"
 #include "tests/unit/unit.h"
 
 #include <signal.h>
@@ -280,12 +281,12 @@ static void mappings_without_end(void **state)
 	struct world w;
 
 	assert_null(world_init(&w, true, NULL));
-	for (size_t i = 0; i <= MAPPINGS_MAX; i++) {
+	for (size_t i = 0; i <= LIMIT_MAPPINGS; i++) {
 		assert_null(world_apply(&w, &record));
 		record.map.start += 0x2000;
 	}
 	layout = spaces_layout(w.spaces, record.pid);
-	assert_true(layout->mappings.n < MAPPINGS_MAX);
+	assert_true(layout->mappings.n < LIMIT_MAPPINGS);
 	/* What is there now is known, and so is the newest. */
 	assert_non_null(mappings_find(&layout->mappings, (uintptr_t)mappings_without_end));
 	assert_non_null(mappings_find(&layout->mappings, record.map.start - 0x2000));
