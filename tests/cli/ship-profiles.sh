@@ -74,10 +74,14 @@ for to in pyroscope parca; do
 	put now.prf
 	ship "$url"
 	mode "200 taken"
-	like "$?:$(cat said)" "never take 3 profiles of trace.*aside is for you" "$to: what the server will never take is put aside, which is said"
-	is "$(find series -name '*.aside' | wc -l):$(left)" 1:1 "$to: ... in one file"
-	aside=$(find series -name '*.aside')
-	mv "$aside" "${aside%.aside}.$to"
+	like "$?:$(cat said)" "never take this profile: .*aside is for you" "$to: what the server will never take is put aside, which is said"
+	is "$(find series -name '*.aside' | wc -l):$(left):$(grep -c 'never take' said)" 3:3:1 "$to: ... each profile, said once"
+	again() {
+		for aside in $(find series -name '*.aside'); do
+			mv "$aside" "${aside%.aside}.$to"
+		done
+	}
+	again
 	rm -rf taken/*
 	ship "$url"
 	is "$?:$(find taken -name '*.labels' | wc -l):$(left)" 0:3:0 "$to: it is sent when it has its name again"
@@ -90,7 +94,7 @@ for to in pyroscope parca; do
 		ship "$url"
 		is "$?:$(left):$(find taken -name '*.labels' | wc -l)" "1:${status#*:}" "$to: ${status%%:*} for one of three profiles"
 		mode "200 taken"
-		[ ! "$(find series -name '*.aside')" ] || mv "$(find series -name '*.aside')" "series/ship/again.1.19.$to"
+		again
 		ship "$url"
 		is "$?:$(cat said):$(left):$(cat taken/*.labels | grep -c __name__)" 0::0:3 "$to: ... each is sent once"
 	done
@@ -102,20 +106,24 @@ put now.prf
 rm -rf taken/*
 ship "$url"
 is "$?:$(grep -c 'outside of ingestion window' said):$(find taken -name '*.labels' | wc -l)" 1:5:3 "traces that are too old for Pyroscope are said, and do not stop others"
-is "$(find series -name '*.aside' | wc -l)" 5 "... they are put aside"
+is "$(find series -name '*.aside' | wc -l)" 15 "... they are put aside"
 rm series/ship/*.aside
 
 # What is too large for Pyroscope is sent as several profiles, of parts of the time.
 need "$build/testdata/make_trace" -n 40000 -k 40000 -d 6 -O "$report" -o many-stacks.prf
-awk 'BEGIN {
-	print "event 0 \"cpu-clock\" \"samples\" 99 0\nobject 5 \"[jit]\" \"\" \"\"\ntask 1 1 \"work\" \"\" \"\""
-	for (long = "long"; length(long) < 4000;)
-		long = long long
-	for (i = 0; i < 1200; i++)
-		printf "frame 0 0 %d\nstack - %d\nnames %d \"%s_%d\" \"\" 0 0\nsample %d 0 0 %d 0 1\n", 256 * i, i, i, long, i, 1e9 + i, i
-	print "finish"
-}' > text
-need "$build/testdata/trace_text" text -o many-bytes.prf
+# long NAMES MOMENTS: a trace of functions with long names, sampled in so many moments, a second apart
+long() {
+	awk -v names="$1" -v moments="$2" 'BEGIN {
+		print "event 0 \"cpu-clock\" \"samples\" 99 0\nobject 5 \"[jit]\" \"\" \"\"\ntask 1 1 \"work\" \"\" \"\""
+		for (long = "long"; length(long) < 4000;)
+			long = long long
+		for (i = 0; i < names; i++)
+			printf "frame 0 0 %d\nstack - %d\nnames %d \"%s_%d\" \"\" 0 0\nsample %d000000000 0 0 %d 0 1\n", 256 * i, i, i, long, i, 1 + int(i * moments / names), i
+		print "finish"
+	}' > text
+	need "$build/testdata/trace_text" text -o "$3"
+}
+long 1200 1200 many-bytes.prf
 for large in many-stacks many-bytes; do
 	"$report" -q --no-cache $large.prf > expected
 	for to in parca pyroscope; do
@@ -131,6 +139,15 @@ for large in many-stacks many-bytes; do
 	number "$(cat parca) == 1 && $(cat pyroscope) > 1" "... to Parca as one profile, to Pyroscope as several"
 	is "$(cat taken/*.labels | sort | uniq -c | awk '{ print $1 }' | uniq)" "$(cat pyroscope)" "... with the same labels"
 done
+
+# What cannot be cut is put aside, as such a server would not take it at any time.
+long 1200 2 two-moments.prf
+rm -rf taken/*
+put two-moments.prf
+put now.prf
+ship "$url"
+is "$?:$(left):$(find taken -name '*.labels' | wc -l):$(grep -c 'never take' said)" 1:2:3:1 "two profiles of one moment are too large, which is said, and put aside"
+rm series/ship/*.aside
 
 # What waits for one server is not sent to another, and is not forgotten.
 mode 503
@@ -188,7 +205,7 @@ is "$?:$(cat said):$(left)" 0::0 "... and is sent when there is space"
 
 # Killed after each of its commands, or some of many, and started again: all arrives, and at most one profile twice.
 killed_after curl prof-report ln mv rm sync touch base64 gzip truncate
-for every in now:1 many-bytes:7; do
+for every in now:1 many-bytes:15; do
 	every_trace=${every%:*} every=${every#*:}
 	rm -rf taken/*
 	put $every_trace.prf
