@@ -37,7 +37,9 @@
 #define LIMIT_CIES (256u << 10)
 /* Pages of 64 KiB from the first to the last code of a file: 4 GiB. Beyond it there is no table. */
 #define LIMIT_TABLE_PAGES 65536
-/* Beginnings of functions that are known of a file. Code after them is as that of an unknown one.
+/*
+ * Beginnings of functions that are known of a file. Code after them is as that of an unknown one,
+ * and a table of Go's functions with more is not used.
  */
 #define LIMIT_FUNCTION_STARTS (4 << 20)
 
