@@ -66,8 +66,15 @@ static double trigamma_inverse(double y)
 	return sqrt(low * high);
 }
 
-/* Pearson's statistic of how the runs of each side vary around their common value. */
-static double dispersion(const struct estimate *e, const struct row *row, const uint64_t *counts)
+/* What Pearson's statistic adds for a count whose variance is that of sampling. */
+static double squared_deviation(double count, double expected, double variance)
+{
+	return variance > 0 ? pow(count - expected, 2) / variance : 0;
+}
+
+/* How the runs of each side vary around their common value. */
+static double deviation_of_runs(const struct estimate *e, const struct row *row,
+				const uint64_t *counts)
 {
 	const double *exposure = e->runs->exposure;
 	double sum = 0;
@@ -76,9 +83,37 @@ static double dispersion(const struct estimate *e, const struct row *row, const 
 		for (size_t r = 0; r < e->runs->runs[side]; r++, counts++, exposure++) {
 			double expected = row->count[side] * *exposure / e->exposure[side];
 
-			if (expected > 0)
-				sum += pow((double)*counts - expected, 2) / expected;
+			sum += squared_deviation((double)*counts, expected, expected);
 		}
+	return sum;
+}
+
+/* How the share that each pair's run now has of both varies around what all pairs give. */
+static double deviation_of_pairs(const struct estimate *e, const struct row *row,
+				 const uint64_t *counts)
+{
+	const struct change_runs *runs = e->runs;
+	double value[2] = { row->count[0] / e->exposure[0], row->count[1] / e->exposure[1] };
+	double sum = 0;
+
+	for (size_t r = 0; r < runs->runs[CHANGE_BEFORE]; r++) {
+		size_t partner = runs->partner[r];
+		double before = value[CHANGE_BEFORE] * runs->exposure[r];
+		double now = value[CHANGE_NOW] * runs->exposure[partner];
+		double both = (double)(counts[r] + counts[partner]);
+		double share = before + now > 0 ? now / (before + now) : 0;
+
+		sum += squared_deviation((double)counts[partner], both * share,
+					 both * share * (1 - share));
+	}
+	return sum;
+}
+
+static double dispersion(const struct estimate *e, const struct row *row, const uint64_t *counts)
+{
+	double sum = e->runs->partner ? deviation_of_pairs(e, row, counts)
+				      : deviation_of_runs(e, row, counts);
+
 	return fmax(sum / e->freedom, LEAST_DISPERSION);
 }
 
@@ -353,7 +388,7 @@ struct error *changes_estimate(struct change *changes, size_t n, const uint64_t 
 	if (!e.rows)
 		return error_memory();
 	add_runs(&e, counts);
-	e.freedom = (double)(runs->runs[0] + runs->runs[1]) - 2;
+	e.freedom = (double)(runs->partner ? runs->runs[0] - 1 : runs->runs[0] + runs->runs[1] - 2);
 	for (size_t i = 0; i < n; i++)
 		e.rows[i].dispersion = 1;
 	if (e.freedom > 0) {

@@ -15,7 +15,10 @@
  * all rows, and by a factor that is estimated for each row and drawn towards what all rows have
  * in common as far as they do have it in common (the moderated t statistic; Smyth, 2004). The
  * variance is never taken for less than that of sampling. The p value is the larger one
- * of this and the exact test.
+ * of this and the exact test. Of runs by turns only what differs within the pairs of one before
+ * and one now counts as noise: given the sum of a pair's counts, those of now are binomially
+ * distributed, with variances as above. So what both have in common (the machine was slower in that
+ * minute) hides nothing.
  *
  * Many rows. The p values are adjusted (Holm, and Tarone for rows with too few counts to ever
  * be sure), so that CHANGE_ALPHA is the chance that any row at all is called sure although
@@ -35,6 +38,9 @@ enum change_side { CHANGE_BEFORE, CHANGE_NOW };
 struct change_runs {
 	size_t runs[2];	  /* of each side, at least 1 */
 	double *exposure; /* of each run, those before first */
+	/* By turns, as many on each side: which run (of all) ran beside each of those before.
+	 * NULL: not by turns. */
+	const size_t *partner;
 	/* Whether the counts are samples that fall independently. Otherwise nothing is known
 	 * about their noise but from several runs. */
 	bool poisson;

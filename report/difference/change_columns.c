@@ -25,7 +25,7 @@ void change_summary(const struct change_columns *c, struct sink *s)
 	write_runs(r, s, CHANGE_BEFORE);
 	sink_text(s, r->scaled ? " (scaled); now: " : "; now: ");
 	write_runs(r, s, CHANGE_NOW);
-	sink_text(s, "\n");
+	sink_text(s, r->partner ? ", by turns\n" : "\n");
 	if (!r->noise_known)
 		sink_text(s, "# How far such values vary by chance is known from several runs "
 			     "only: --diff A --diff B ...\n");
@@ -165,10 +165,10 @@ void change_json(struct sink *s, const struct change *one)
 void change_json_runs(struct sink *s, const struct compared_runs *r)
 {
 	sink_printf(s,
-		    "\"runs\": {\"before\": %zu, \"now\": %zu},\n"
+		    "\"runs\": {\"before\": %zu, \"now\": %zu, \"by_turns\": %s},\n"
 		    "\"total\": {\"before\": %.9g, \"now\": %.9g},\n\"scaled\": %s,\n\"unit\": ",
-		    r->sides[0].count, r->sides[1].count, r->totals[0], r->totals[1],
-		    r->scaled ? "true" : "false");
+		    r->sides[0].count, r->sides[1].count, r->partner ? "true" : "false",
+		    r->totals[0], r->totals[1], r->scaled ? "true" : "false");
 	sink_json_string(s, r->unit);
 	sink_printf(s, ",\n\"alpha\": %g,\n", CHANGE_ALPHA);
 }

@@ -6,6 +6,7 @@
 void compared_runs_release(struct compared_runs *r)
 {
 	free(r->exposure);
+	free(r->partner);
 	*r = (struct compared_runs){ 0 };
 }
 
@@ -129,6 +130,73 @@ static void describe_runs(struct compared_runs *r, uint64_t *counts, bool scale)
 		scale_exposures(r, counts);
 }
 
+struct timed_run {
+	uint64_t realtime_ns;
+	size_t run;
+};
+
+static int compare_times(const void *left, const void *right)
+{
+	const struct timed_run *a = left, *b = right;
+
+	return (a->realtime_ns > b->realtime_ns) - (a->realtime_ns < b->realtime_ns);
+}
+
+/* Fills `order` with all runs in the order in which they began; false: not known of all. */
+static bool order_by_time(const struct compared_runs *r, struct timed_run *order)
+{
+	size_t run = 0;
+
+	for (int i = 0; i < 2; i++)
+		for (size_t k = 0; k < r->sides[i].count; k++, run++) {
+			const struct compared_side *side = &r->sides[i];
+			uint64_t ns = side->profile->traces[side->first + k].realtime_ns;
+
+			if (!ns)
+				return false;
+			order[run] = (struct timed_run){ ns, run };
+		}
+	qsort(order, r->all, sizeof(*order), compare_times);
+	return true;
+}
+
+/* In the order of time each pair has one of each side, first or second. */
+static bool pair_by_time(const struct compared_runs *r, const struct timed_run *order,
+			 size_t *partner)
+{
+	size_t before = r->sides[CHANGE_BEFORE].count;
+
+	for (size_t i = 0; i < r->all; i += 2) {
+		size_t a = order[i].run, b = order[i + 1].run;
+
+		if ((a < before) == (b < before))
+			return false;
+		partner[a < before ? a : b] = a < before ? b : a;
+	}
+	return true;
+}
+
+static struct error *find_partners(struct compared_runs *r)
+{
+	size_t before = r->sides[CHANGE_BEFORE].count;
+	struct timed_run *order;
+
+	if (before < 2 || before != r->sides[CHANGE_NOW].count)
+		return NULL;
+	order = calloc(r->all, sizeof(*order));
+	r->partner = calloc(before, sizeof(*r->partner));
+	if (!order || !r->partner) {
+		free(order);
+		return error_memory();
+	}
+	if (!order_by_time(r, order) || !pair_by_time(r, order, r->partner)) {
+		free(r->partner);
+		r->partner = NULL;
+	}
+	free(order);
+	return NULL;
+}
+
 struct error *compared_runs_init(struct compared_runs *r, const struct compared_side sides[2],
 				 bool scale)
 {
@@ -144,7 +212,7 @@ struct error *compared_runs_init(struct compared_runs *r, const struct compared_
 	}
 	describe_runs(r, counts, scale);
 	free(counts);
-	return NULL;
+	return find_partners(r);
 }
 
 void compared_runs_count(const struct compared_runs *r, const struct profile *p, size_t first,
@@ -162,9 +230,12 @@ void compared_runs_count(const struct compared_runs *r, const struct profile *p,
 struct error *compared_runs_estimate(const struct compared_runs *r, struct change *changes,
 				     size_t n, const uint64_t *counts)
 {
-	const struct change_runs runs = { { r->sides[0].count, r->sides[1].count },
-					  r->exposure,
-					  r->by_samples };
+	const struct change_runs runs = {
+		.runs = { r->sides[0].count, r->sides[1].count },
+		.exposure = r->exposure,
+		.partner = r->partner,
+		.poisson = r->by_samples,
+	};
 
 	return n ? changes_estimate(changes, n, counts, &runs) : NULL;
 }

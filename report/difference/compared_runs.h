@@ -21,11 +21,12 @@ struct compared_runs {
 	struct compared_side sides[2]; /* enum change_side */
 	size_t all;		       /* runs: those before, then those now */
 	double *exposure;	       /* of each run */
-	bool by_samples;	       /* counts are samples, not values */
-	bool noise_known;	       /* false: there are no intervals and no p */
-	bool scaled;		       /* those before are scaled to the total of now */
-	double totals[2];	       /* of everything, for one run */
-	const char *unit;	       /* of values: "s", or that of the profile */
+	size_t *partner;  /* of each run before: that now beside it, of all; NULL: none */
+	bool by_samples;  /* counts are samples, not values */
+	bool noise_known; /* false: there are no intervals and no p */
+	bool scaled;	  /* those before are scaled to the total of now */
+	double totals[2]; /* of everything, for one run */
+	const char *unit; /* of values: "s", or that of the profile */
 };
 
 /* `scale`: shares of the total, not the values themselves. ERROR_MEMORY; to be released then, too.

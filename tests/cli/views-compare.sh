@@ -59,6 +59,37 @@ for format in top "tree --min=0" annotate; do
 		'# before: 1 run of 0\.200 s; now: 1 run of 0\.200 s' "-f $format: lost samples are those of their run"
 done
 
+# Runs by turns, while the machine gets slower: only what differs within a pair counts.
+turns() { # FILE SECOND COUNT
+	{
+		printf 'metadata "start_time" "2026-01-01T00:00:%02d.000000000Z"\n' "$2"
+		printf 'metadata "start_monotonic_ns" "1000000"\n'
+		lossy 200 | sed 's/^	//; /^sample/d; /^finish/d'
+		awk -v n="$3" 'BEGIN { for (i = 1; i <= n; i++) print "sample", i "000000", 0, 0, 0, 0, 1 }'
+		echo finish
+	} > turns.txt
+	need "$build/testdata/trace_text" turns.txt -o "$1"
+}
+n=0
+for count in 1000 1400 900 1200 1600; do
+	turns old$n.prf $((10 * n + n % 2)) $count
+	turns new$n.prf $((10 * n + 1 - n % 2)) $((count * 13 / 10))
+	n=$((n + 1))
+done
+before="--diff old3.prf --diff old1.prf --diff old0.prf --diff old4.prf --diff old2.prf"
+now="new0.prf new1.prf new2.prf new3.prf new4.prf"
+compare $before $now > text
+like "$(sed -n 1p text)" '^# before: 5 runs of 1\.220 s; now: 5 runs of 1\.586 s, by turns$' "runs by turns are known by their times"
+compare --json $before $now > json; cp json said /tmp
+is "$(json json 'd["runs"]["by_turns"], d["rows"][0]["self"]["sure"]')" "(True, True)" "... and what both runs of a pair have in common hides nothing"
+turns old0.prf 50 1000
+compare --json $before $now > json; cp json said /tmp
+is "$(json json 'd["runs"]["by_turns"], d["rows"][0]["self"]["sure"]')" "(False, False)" "... which runs in another order do not show"
+lossy 200 | sed 's/^	//' > lossy.txt
+need "$build/testdata/trace_text" lossy.txt -o old0.prf
+compare --json $before $now > json; cp json said /tmp
+is "$(json json 'd["runs"]["by_turns"]')" False "... nor one that does not say when it began"
+
 # New and vanished functions.
 sed 's/^	//' > one.txt <<'TRACE'
 	event 0 "cpu-clock" "samples" 1000 0

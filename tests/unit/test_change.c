@@ -19,6 +19,8 @@ struct fixture {
 	double mean[ROWS]; /* samples of each row in a run */
 	size_t runs[2];
 	double noise; /* of a run's time in each row, beyond sampling: relative */
+	double drift; /* that both runs of a pair have in common: relative */
+	bool paired;  /* the runs are known to be by turns */
 	size_t grown; /* the row that is planted; ROWS: none */
 	double by;    /* and the samples it grows by */
 	uint64_t *counts;
@@ -52,15 +54,26 @@ static void set_means(struct fixture *f, double samples)
 static size_t run(struct fixture *f)
 {
 	size_t all = f->runs[0] + f->runs[1], sure = 0;
-	double exposure[16];
-	struct change_runs runs = { { f->runs[0], f->runs[1] }, exposure, true };
+	double exposure[32], drift[32];
+	size_t partner[16];
+	struct change_runs runs = { .runs = { f->runs[0], f->runs[1] },
+				    .exposure = exposure,
+				    .partner = f->paired ? partner : NULL,
+				    .poisson = true };
 
+	/* The first before ran beside the last now. */
+	for (size_t r = 0; r < f->runs[0]; r++) {
+		partner[r] = all - 1 - r;
+		drift[r] = f->drift * random_normal(&f->random);
+		drift[all - 1 - r] = drift[r];
+	}
 	f->counts = realloc(f->counts, all * ROWS * sizeof(*f->counts));
 	for (size_t i = 0; i < ROWS; i++)
 		for (size_t r = 0; r < all; r++) {
 			double mean = f->mean[i] + (i == f->grown && r >= f->runs[0] ? f->by : 0);
 
 			mean *= 1 + f->noise * random_normal(&f->random);
+			mean *= f->drift > 0 ? 1 + drift[r] : 1;
 			f->counts[i * all + r] = draw(&f->random, fmax(0, mean));
 		}
 	for (size_t r = 0; r < all; r++)
@@ -99,14 +112,21 @@ static void test_silence(void **state)
 {
 	static const struct {
 		size_t before, now;
-		double noise;
-	} cases[] = { { 1, 1, 0 }, { 3, 3, 0 }, { 3, 3, 0.05 }, { 5, 5, 0.02 }, { 4, 1, 0.05 } };
+		double noise, drift;
+		bool paired;
+	} cases[] = {
+		{ 1, 1, 0, 0, false },	  { 3, 3, 0, 0, false },     { 3, 3, 0.05, 0, false },
+		{ 5, 5, 0.02, 0, false }, { 4, 1, 0.05, 0, false },  { 2, 2, 0.05, 0, true },
+		{ 3, 3, 0.05, 0, true },  { 5, 5, 0.02, 0.2, true }, { 16, 16, 0.02, 0, true }
+	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct fixture f;
 
 		begin(&f, cases[i].before, cases[i].now, 60000);
 		f.noise = cases[i].noise;
+		f.drift = cases[i].drift;
+		f.paired = cases[i].paired;
 		assert_in_range(found(&f), 0, 2);
 		free(f.counts);
 	}
@@ -146,17 +166,34 @@ static void test_planted(void **state)
 	}
 }
 
+/* What both runs of a pair have in common hides a change only where runs are not known as pairs. */
+static void test_drift(void **state)
+{
+	struct fixture f;
+
+	begin(&f, 8, 8, 60000);
+	f.noise = 0.01;
+	f.drift = 0.2;
+	f.grown = 5;
+	f.by = 300;
+	assert_true(found(&f) < TRIES / 10);
+	f.paired = true;
+	assert_true(found(&f) >= TRIES * 95 / 100);
+	free(f.counts);
+}
+
 /* The interval holds the true change in about 95 of 100 cases. */
 static void test_intervals(void **state)
 {
-	static const size_t runs[] = { 1, 3 };
+	static const size_t runs[] = { 1, 3, 5 };
 
-	for (size_t k = 0; k < 2; k++) {
+	for (size_t k = 0; k < 3; k++) {
 		struct fixture f;
 		size_t inside = 0;
 
 		begin(&f, runs[k], runs[k], 60000);
 		f.noise = k ? 0.03 : 0;
+		f.paired = k == 2;
 		f.grown = 10;
 		f.by = 300;
 		for (int i = 0; i < TRIES; i++) {
@@ -177,7 +214,7 @@ static void test_intervals(void **state)
 static void test_exposure(void **state)
 {
 	double exposure[] = { 99, 999 };
-	struct change_runs runs = { { 1, 1 }, exposure, true };
+	struct change_runs runs = { { 1, 1 }, exposure, NULL, true };
 	const uint64_t counts[] = { 990, 9990, 990, 5000, 0, 400, 3, 0 };
 	struct change c[4];
 
@@ -198,7 +235,7 @@ static void test_many_rows(void **state)
 	uint64_t *counts = calloc(2 * n, sizeof(*counts));
 	struct change *changes = calloc(n, sizeof(*changes));
 	double exposure[] = { 1000, 1000 };
-	struct change_runs runs = { { 1, 1 }, exposure, true };
+	struct change_runs runs = { { 1, 1 }, exposure, NULL, true };
 
 	for (size_t i = 0; i < n; i++)
 		counts[2 * i] = counts[2 * i + 1] = i < n / 2 ? 1 : 10 + i % 20;
@@ -213,7 +250,7 @@ static void test_many_rows(void **state)
 static void test_without_noise_known(void **state)
 {
 	double exposure[] = { 1, 1 };
-	struct change_runs runs = { { 1, 1 }, exposure, false };
+	struct change_runs runs = { { 1, 1 }, exposure, NULL, false };
 	const uint64_t counts[] = { 5, 5000000 };
 	struct change c;
 
@@ -224,13 +261,10 @@ static void test_without_noise_known(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_silence),
-	cmocka_unit_test(test_one_run_knows_only_sampling_noise),
-	cmocka_unit_test(test_planted),
-	cmocka_unit_test(test_intervals),
-	cmocka_unit_test(test_exposure),
-	cmocka_unit_test(test_many_rows),
-	cmocka_unit_test(test_without_noise_known),
+	cmocka_unit_test(test_silence),	  cmocka_unit_test(test_one_run_knows_only_sampling_noise),
+	cmocka_unit_test(test_planted),	  cmocka_unit_test(test_drift),
+	cmocka_unit_test(test_intervals), cmocka_unit_test(test_exposure),
+	cmocka_unit_test(test_many_rows), cmocka_unit_test(test_without_noise_known),
 };
 
 UNIT_TESTS(tests);
