@@ -337,7 +337,7 @@ static const struct option_entry table[] = {
 	{ 0, "off-cpu", "[=MIN]",
 	  "record also waits of MIN or longer (default 1ms), and time spent runnable",
 	  take_off_cpu },
-	{ 0, "wakers", NULL, "record which thread ended each wait, and its kernel stack",
+	{ 0, "wakers", NULL, "record which thread ended each wait, and its stack",
 	  SETS(waits.wakers) },
 	{ 'D', "delay", "MS", "begin to sample after this time", take_delay },
 	{ 'd', "duration", "SECONDS", "end after this time", take_duration },

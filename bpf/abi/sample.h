@@ -78,8 +78,8 @@ struct sample {
 	/*
 	 * Sections, one after the other, each leaf first: user_frames user addresses with their
 	 * marks; kernel_frames kernel addresses; script_frames of struct script_frame;
-	 * waker_frames kernel addresses of the waker. After a wait for a runtime's lock, a sample
-	 * of the thread that gave it follows: the waker's user frames, and those of its list.
+	 * waker_frames kernel addresses of the waker. If the waker is a target, a sample of it may
+	 * follow: its user frames, and those of its list.
 	 */
 	__u64 frames[];
 };

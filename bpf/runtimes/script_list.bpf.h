@@ -287,11 +287,8 @@ static __always_inline __u64 script_futex(struct task_struct *task)
 	return futex;
 }
 
-/*
- * Of the current task: the frames of a process that may have a list, or only whether it is about to
- * take or give the runtime's lock.
- */
-__noinline int script_read_list(__u32 index, __u32 tgid, __u32 only_lock)
+/* Of the current task: the frames of a process that may have a list. */
+__noinline int script_read_list(__u32 index, __u32 tgid)
 {
 	struct script_process *process = bpf_map_lookup_elem(&scripts, &tgid);
 	struct script_walk *list = bpf_map_lookup_elem(&script_walks, &index);
@@ -318,8 +315,6 @@ __noinline int script_read_list(__u32 index, __u32 tgid, __u32 only_lock)
 	if (index % CLASS_COUNT != CLASS_TIMER && process->runtime == SCRIPT_PYTHON &&
 	    python_waits(list, script_python(process), script_futex(task)))
 		walk_sample(w)->script_flags |= SCRIPT_WAITS;
-	if (only_lock)
-		return 0;
 	w->loops = 0;
 	w->loop_at = 0;
 	for (__u64 i = 0; i < MAX_USER_FRAMES; i += SCRIPT_MARKS)
@@ -336,25 +331,13 @@ __noinline int script_read_list(__u32 index, __u32 tgid, __u32 only_lock)
 	return 0;
 }
 
-/* Whether the current task, of that process, may be about to take its runtime's lock or give it. */
-static __always_inline int script_may_lock(struct task_struct *task, __u32 tgid)
-{
-	const __u64 *lists = script_lists_of(tgid);
-	const struct script_process *process;
-
-	if (!walks_runtimes || !lists || !*lists || !script_futex(task))
-		return 0;
-	process = bpf_map_lookup_elem(&scripts, &tgid);
-	return process && process->runtime == SCRIPT_PYTHON;
-}
-
 /* Of the current task, once its user frames are there: the frames that its runtime has aside. */
 static __always_inline void script_list(struct walk *w, __u32 tgid)
 {
 	const __u64 *lists = script_lists_of(tgid);
 
 	if (walks_runtimes && lists && *lists)
-		script_read_list(w->index, tgid, 0);
+		script_read_list(w->index, tgid);
 }
 
 #endif

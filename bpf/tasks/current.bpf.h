@@ -115,9 +115,8 @@ static __always_inline void sample_send(void *ring, struct walk *w, struct sampl
 
 	/* The recorder hurries when the ring is a quarter full, which rests alone must not cause.
 	 */
-	if (w->too_early && !s->giver_bytes &&
-	    bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) + sizeof(struct walk_rest) <
-		    bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 5)
+	if (w->too_early && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) + sizeof(struct walk_rest) <
+				    bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 5)
 		size += (__u32)walk_put_rest(w->index);
 	if (size > sizeof(w->room))
 		size = sizeof(w->room);

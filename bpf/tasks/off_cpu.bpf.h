@@ -43,7 +43,7 @@ struct {
 	__type(value, struct kept_stack);
 } kept_stacks SEC(".maps");
 
-/* Of who gave a runtime's lock to the task; only of tasks that may have waited for one. */
+/* The user frames and the list of the target that ended the task's wait. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -60,6 +60,8 @@ static __always_inline void expect_waits(struct task_struct *task)
 {
 	if (off_cpu_event != NO_EVENT || preempted_event != NO_EVENT)
 		bpf_task_storage_get(&waits, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (wakers)
+		bpf_task_storage_get(&givers, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 /* Of the current task, which leaves its CPU. */
@@ -116,7 +118,7 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *task, __u64
 	wait->end_ns = 0;
 	wait->state = state;
 	wait->waker_frames = 0;
-	if (wakers && script_may_lock(task, task->tgid))
+	if (wakers)
 		bpf_task_storage_get(&givers, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (walk_when_leaving)
 		keep_stack(ctx, task);
@@ -134,8 +136,7 @@ static __always_inline void come_back(struct task_struct *task, __u64 now)
 		wait->start_ns = 0;
 }
 
-/* The user frames and the list of the current task, if it wakes who waits for the runtime's lock.
- */
+/* The user frames and the list of the current task. */
 static __always_inline void keep_giver(void *ctx, struct kept_stack *kept, __u64 pid_tgid)
 {
 	struct walk *w = walk_begin(CLASS_PROBE);
@@ -149,11 +150,6 @@ static __always_inline void keep_giver(void *ctx, struct kept_stack *kept, __u64
 	s->pid = pid_tgid >> 32;
 	s->tid = (__u32)pid_tgid;
 	s->event = off_cpu_event;
-	/* Most of those who wake have other reasons, and interrupts are off: nothing is walked for
-	 * them. */
-	script_read_list(w->index, s->pid, 1);
-	if (!(s->script_flags & SCRIPT_WAITS))
-		return;
 	user_frames(ctx, w, NULL);
 	if (s->user_frames)
 		script_list(w, s->pid);
@@ -165,18 +161,22 @@ static __always_inline void keep_giver(void *ctx, struct kept_stack *kept, __u64
 	bpf_probe_read_kernel(kept->sample, size, s);
 }
 
-/* Interrupts are off: what else uses that scratch here is a probe that was interrupted. */
-static __always_inline void note_giver(void *ctx, struct task_struct *waiting)
+/*
+ * Waits that are not yet long enough are mostly not recorded, and not worth a walk. Interrupts are
+ * off: what else uses that scratch here is a probe that was interrupted.
+ */
+static __always_inline void note_giver(void *ctx, struct task_struct *waiting, __u64 start_ns)
 {
 	struct kept_stack *kept = bpf_task_storage_get(&givers, waiting, 0, 0);
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
-	__u32 class = CLASS_PROBE, pid = pid_tgid >> 32;
+	__u32 class = CLASS_PROBE;
 	struct sample_counters *count = bpf_map_lookup_elem(&counters, &class);
 
 	if (!kept || !count)
 		return;
 	kept->size = 0;
-	if (waiting->tgid != pid || !script_may_lock(bpf_get_current_task_btf(), pid))
+	if (!pid_tgid || bpf_ktime_get_ns() - start_ns < off_cpu_min_ns ||
+	    !current_is_target(pid_tgid))
 		return;
 	if (!__sync_fetch_and_add(&count->busy, 1))
 		keep_giver(ctx, kept, pid_tgid);
@@ -188,14 +188,18 @@ SEC("tp_btf/sched_waking")
 int note_waker(__u64 *ctx)
 {
 	struct wait *wait = bpf_task_storage_get(&waits, (struct task_struct *)ctx[0], 0, 0);
+	__u64 start;
 	long size;
 
-	if (!wait || !wait->start_ns || wait->end_ns)
+	if (!wait || wait->end_ns)
+		return 0;
+	start = wait_start(wait);
+	if (!start)
 		return 0;
 	size = bpf_get_stack(ctx, wait->waker, sizeof(wait->waker), 0);
 	wait->waker_frames = size > 0 ? (__u32)size / 8 : 0;
 	wait->waker_id = bpf_get_current_pid_tgid();
-	note_giver(ctx, (struct task_struct *)ctx[0]);
+	note_giver(ctx, (struct task_struct *)ctx[0], start);
 	return 0;
 }
 
@@ -213,14 +217,14 @@ static __always_inline void put_waker(struct sample *s, struct wait *wait)
 	s->waker_tid = (__u32)wait->waker_id;
 }
 
-/* After all frames of the sample. */
+/* After all frames of the sample; where these are to be completed, what that takes has the room. */
 static __always_inline void put_giver(struct walk *w, struct task_struct *task)
 {
 	struct kept_stack *kept = bpf_task_storage_get(&givers, task, 0, 0);
 	struct sample *s = walk_sample(w);
 	__u64 size = kept ? kept->size : 0, at = sample_words(s);
 
-	if (!size || size > sizeof(kept->sample) || at > WALK_MAX_FRAMES)
+	if (w->too_early || !size || size > sizeof(kept->sample) || at > WALK_MAX_FRAMES)
 		return;
 	bpf_probe_read_kernel(&w->room[WALK_SAMPLE_WORDS + at], size, kept->sample);
 	s->giver_bytes = size;
@@ -261,7 +265,7 @@ static __always_inline int end_wait(void *ctx, struct task_struct *task)
 			current_frames(ctx, w, NULL);
 		if (wakers)
 			put_waker(s, wait);
-		if (wakers && s->waker_frames && s->script_flags & SCRIPT_WAITS)
+		if (wakers && s->waker_frames)
 			put_giver(w, task);
 		sample_send(&switch_ring, w, count);
 	}

@@ -17,7 +17,7 @@ struct sampler_bpf;
 
 struct off_cpu_options {
 	uint64_t min_ns;   /* shorter waits are not recorded */
-	bool wakers;	   /* record the kernel stack of the task that ended a wait */
+	bool wakers;	   /* record the stack of the task that ended a wait */
 	bool when_leaving; /* take stacks as on a kernel without a better way; for tests */
 	/* Called with one line for the user when waits will be missing; or NULL. */
 	void (*warn)(const char *text, void *context);

@@ -104,9 +104,22 @@ esac
 # Who ended it.
 holds "records wakers" "$record" -q --off-cpu --wakers -o "$work/waits.prf" -- "$work/waits" "$work/file"
 "$report" --off-cpu --wakers "$work/waits.prf" > "$work/folded"
-like "$(grep ';in_pipe;' "$work/folded")" ';--;.*(pipe|vfs)_write;.*;writer [0-9]+$' "the pipe's reader was woken by a write of the writer"
-like "$(grep ';in_mutex;' "$work/folded")" ';--;.*futex_wake.*;holder [0-9]+$' "the mutex was let go by its holder"
+like "$(grep ';in_pipe;' "$work/folded")" ';--;.*(pipe|vfs)_write;.*;write_late;start_thread;.*;writer [0-9]+$' \
+	"the pipe's reader was woken by a write of the writer, with its user stack"
+like "$(grep ';in_mutex;' "$work/folded")" ';--;.*futex_wake.*;hold_mutex;start_thread;.*;holder [0-9]+$' \
+	"the mutex was let go by its holder, with its user stack"
 slept=$(grep ';in_sleep;' "$work/folded")
 like "$slept" ';--;.*hrtimer' "the sleeper was woken by a timer"
-unlike "$slept" ';--;.*;(waits|do_idle|entry_SYSCALL_64_after_hwframe)[; ]' "which is not the doing of whom it interrupted"
+unlike "$slept" ';--;.*;(waits|write_late|hold_mutex|main|start_thread|do_idle|entry_SYSCALL_64_after_hwframe)[; ]' "which is not the doing of whom it interrupted"
+
+# Not of a target: its user stack is not walked.
+mkfifo "$work/fifo"
+cat "$work/fifo" > "$work/copy" &
+reader=$!
+{ for i in 1 2 3 4 5 6; do sleep 0.5; echo; done; } > "$work/fifo" &
+need "$record" -q --off-cpu --wakers -d 4 -o "$work/one.prf" -p $reader
+"$report" --off-cpu --wakers "$work/one.prf" > "$work/folded"
+woken=$(grep '^cat;.*;--;.*pipe_write' "$work/folded")
+like "$woken" ';off-cpu[.]sh [0-9]+$' "a waker that is not recorded is named"
+unlike "$woken" ';--;.*(_start|[[](da)?sh)' "... with its kernel stack alone"
 finish
