@@ -80,6 +80,13 @@ holds "and so it is with -a" thread_sets $recorder \
 	0000000000000000 0000000000000004 0000008000000000 000001c400080024
 kill -INT $recorder
 wait $recorder
+mkdir "$work/series"
+"$record" -q -a -F 99 --embed --switch-output=1s -o "$work/series/all.prf" 2> "$work/err" &
+recorder=$!
+holds "for a series the thread that makes its files keeps what that takes" thread_sets $recorder \
+	0000000000000000 0000000000000004 0000008000000000 000001c40008002f
+kill -INT $recorder
+wait $recorder
 
 # In containers of old, cap_sys_admin stands for what was split from it; no more is kept then either.
 if command -v capsh > /dev/null; then
