@@ -31,7 +31,7 @@
 
 /*
  * The frame descriptions of a file. The largest programs have a million functions, and compilers
- * write a few CIEs for each object. A file with more has no table.
+ * write a few CIEs for each object. Of a file with more, those before are used.
  */
 #define LIMIT_FDES (4u << 20)
 #define LIMIT_CIES (256u << 10)

@@ -82,5 +82,8 @@ like "$(cat debug.top)" 'spin' "a .debug_info of a terabyte leaves the symbols"
 like "$(cat headers.info)" 'headers.so.*larger than is read' "--info says of a file that it is too large"
 like "$(cat symbols-deleted.log)" 'names were not read: 1; first: .*/symbols.so: .symtab has [0-9]* entries, of which' \
 	"... and the recorder, if it is deleted"
+over_limit='files have no unwind table, as they have more than is read of a file'
+like "$(cat headers-deleted.log)" "^prof-record: warning: 1 $over_limit" "... and the recorder, once, which makes no table"
+unlike "$(cat honest-deleted.log)" "$over_limit" "... but not of an honest one"
 like "$(cat symbols.info)" 'symbols.so.*larger than is read' "... also by its symbols"
 finish
