@@ -31,7 +31,7 @@
 
 /*
  * The frame descriptions of a file. The largest programs have a million functions, and compilers
- * write a few CIEs for each object. A file with more has no table.
+ * write a few CIEs for each object. Of a file with more, those before are used.
  */
 #define LIMIT_FDES (4u << 20)
 #define LIMIT_CIES (256u << 10)
@@ -81,6 +81,12 @@
  * all names may be parts of one long text. Nothing is read of a file with more: no names.
  */
 #define LIMIT_SYMBOL_NAME_BYTES (1 << 30)
+/*
+ * Deleted files are read between samples. After so many symbols of them in one look, with 128 bytes
+ * of their names as much as one more, those of further files wait for the next look, or, when a
+ * trace ends, are not read: 0.7 s of work.
+ */
+#define LIMIT_LOOK_SYMBOLS (4 << 20)
 
 /*
  * Each file that a target maps is asked for a few names, to know an interpreter by. So many symbols

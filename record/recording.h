@@ -13,6 +13,7 @@
 #include "record/options.h"
 #include "record/overhead.h"
 #include "record/system/target.h"
+#include "record/trace/vanished.h"
 
 #include <stdatomic.h>
 
@@ -32,7 +33,8 @@ struct session {
 	struct losses losses;
 	struct overhead overhead;
 	struct trace_file trace;
-	struct embedder embedder; /* of files before that one */
+	struct vanished_names vanished; /* for the file that is written */
+	struct embedder embedder;	/* of files before that one */
 	struct drain drain;
 	int signal_fd;
 	bool sampling;

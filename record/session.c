@@ -438,6 +438,7 @@ static void release(struct session *s, bool discard)
 	jit_free(s->jit);
 	opener_stop();
 	overhead_release(&s->overhead);
+	error_free(s->vanished.why);
 	if (s->signal_fd >= 0)
 		close(s->signal_fd);
 }

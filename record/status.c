@@ -88,6 +88,10 @@ void status_end(const struct session *s)
 				"there were too many at a time, or the kernel had no memory for "
 				"more; -a or -G has no such limit",
 				sampler_not_followed(s->sources.sampler));
+	unwinding_show_totals(&s->unwinding);
+	if (s->vanished.unread)
+		message_warning("deleted files whose names were not read: %" PRIu64 "; first: %s",
+				s->vanished.unread, s->vanished.why->text);
 	if (s->drain.malformed)
 		message_warning("%" PRIu64 " records of the kernel were malformed",
 				s->drain.malformed);

@@ -32,6 +32,7 @@ static void begin_numbers(struct session *s)
 	resolver_begin(s->drain.resolver, &s->trace);
 	tasks_forget_ids(s->world.tasks);
 	kernel_symbols_forget_written(s->world.kernel);
+	s->vanished.writer = s->trace.writer;
 	jit_set_writer(s->jit, s->trace.writer);
 	if (s->unwinding.java)
 		java_set_writer(s->unwinding.java, s->trace.writer);
@@ -231,7 +232,7 @@ struct error *traces_finish(struct session *s, uint64_t now_ns, bool last)
 	if (!error)
 		error = kernel_symbols_write(s->world.kernel, w);
 	if (!error)
-		error = vanished_write(s->world.objects, s->unwinding.unwinder, w);
+		error = vanished_write(s->world.objects, s->unwinding.unwinder, &s->vanished);
 	error = trace_file_error(&s->trace, error);
 	if (!error)
 		error = write_statistics(s, now_ns, fired);
@@ -266,8 +267,7 @@ struct error *traces_let_go(struct session *s, uint64_t now_ns)
 	if (!s->trace.writer)
 		return NULL;
 	error = vanished_let_go(s->world.objects, u,
-				u ? lookahead_spaces(s->unwinding.lookahead) : NULL,
-				s->trace.writer);
+				u ? lookahead_spaces(s->unwinding.lookahead) : NULL, &s->vanished);
 	if (u)
 		unwinder_forget_unused(u, s->world.objects, now_ns);
 	if (s->unwinding.scripts)

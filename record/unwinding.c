@@ -157,10 +157,23 @@ struct error *unwinding_finish(const struct unwinding *u, struct trace_file *f)
 {
 	struct unwinder_totals t;
 	struct error *error;
-	uint64_t left_out;
 
 	if (!u->unwinder)
 		return NULL;
+	unwinder_totals(u->unwinder, &t);
+	error = write_totals(f, &t);
+	if (!error)
+		error = trace_file_error(f, java_finish(u->java));
+	return error ? error : trace_file_error(f, javascript_finish(u->javascript));
+}
+
+void unwinding_show_totals(const struct unwinding *u)
+{
+	struct unwinder_totals t;
+	uint64_t left_out;
+
+	if (!u->unwinder)
+		return;
 	unwinder_totals(u->unwinder, &t);
 	message_detail("unwind tables: %" PRIu64 " files, %" PRIu64 " rows, %" PRIu64
 		       " rules, %" PRIu64 " KiB in the kernel, built in %.1f ms",
@@ -170,6 +183,11 @@ struct error *unwinding_finish(const struct unwinding *u, struct trace_file *f)
 				" files had no unwind table at times, for want of memory; their "
 				"stacks are cut off (a larger --unwind-memory helps)",
 				t.dropped + t.short_of_memory);
+	if (t.over_limit)
+		message_warning("%" PRIu64
+				" files have no unwind table, as they have more than is read of a "
+				"file; the stacks of their code are cut off (-v names them)",
+				t.over_limit);
 	if (t.lacking_rules)
 		message_warning("%" PRIu64
 				" files have more different unwind rules than there is room for; "
@@ -187,8 +205,4 @@ struct error *unwinding_finish(const struct unwinding *u, struct trace_file *f)
 				" mappings were left out: too many of one process are of files "
 				"that do not answer",
 				left_out);
-	error = write_totals(f, &t);
-	if (!error)
-		error = trace_file_error(f, java_finish(u->java));
-	return error ? error : trace_file_error(f, javascript_finish(u->javascript));
 }

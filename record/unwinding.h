@@ -86,7 +86,10 @@ struct error *unwinding_settle(struct unwinding *u);
 /* When unwinding_run() should be called again, in ms; at most `most_ms`. */
 int unwinding_wait_ms(const struct unwinding *u, int most_ms);
 
-/* Reports totals of the tables to the user and writes them to the trace. */
+/* Writes totals of the tables to the trace. */
 struct error *unwinding_finish(const struct unwinding *u, struct trace_file *f);
+
+/* Reports them to the user, at the end of a recording. */
+void unwinding_show_totals(const struct unwinding *u);
 
 #endif

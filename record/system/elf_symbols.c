@@ -60,6 +60,7 @@ static struct error *read_table(struct elf_symbols *s, const struct elf_file *fi
 		return error_new(ERROR_LIMIT, "%s has %zu entries, of which at most %d are read",
 				 name, n, LIMIT_SYMBOLS);
 	names = elf_section_data(file, &file->sections[section->link]);
+	s->entries += n;
 	while (n--) {
 		struct elf_symbol symbol;
 		bool is_function = read_one(file, &table, names, &symbol, &s->name_bytes);
@@ -116,7 +117,8 @@ struct error *elf_symbols_read(struct elf_symbols *s, const struct elf_file *fil
 	if (!error)
 		error = read_table(s, file, ".dynsym");
 	if (error) {
-		elf_symbols_release(s);
+		free(s->symbols);
+		*s = (struct elf_symbols){ .entries = s->entries, .name_bytes = s->name_bytes };
 	} else if (s->n) {
 		qsort(s->symbols, s->n, sizeof(*s->symbols), by_start);
 		put_preferred_first(s);

@@ -20,7 +20,9 @@ struct elf_symbols {
 	/* Sorted by start; the first of a place has the name that is preferred. */
 	struct elf_symbol *symbols;
 	size_t n, capacity;
-	uint64_t name_bytes; /* read of names, each as often as a symbol has it */
+	/* What was read, also if that ended in an error. */
+	uint64_t entries;    /* of the tables, whether or not of a function */
+	uint64_t name_bytes; /* each name as often as a symbol has it */
 };
 
 /*

@@ -17,9 +17,14 @@
  */
 #define LOOKS 60
 
+/* What is read of names costs as much as one more symbol for each. */
+#define NAME_BYTES 128
+
 struct writing {
 	struct unwinder *unwinder;
-	struct prf_writer *writer;
+	struct vanished_names *names;
+	bool ends;	  /* the trace: nothing can wait for another look */
+	uint64_t symbols; /* read in this look */
 	struct error *error;
 };
 
@@ -97,38 +102,78 @@ static struct error *write_hit(const struct elf_symbols *symbols, const struct o
 	return error;
 }
 
-/* Only an unwinder sets `code`. */
-static void write_object(struct object *object, struct writing *writing)
+static void count_unread(struct vanished_names *names, const struct object *object,
+			 struct error *why)
+{
+	if (!names->unread++)
+		names->why = error_prefix(why, "%s", object->definition.path);
+	else
+		error_free(why);
+}
+
+/*
+ * False: it waits for another look. If it has too many symbols to read, the recording goes on
+ * without its names.
+ */
+static bool write_names(const struct elf_file *file, struct object *object, struct writing *writing)
+{
+	struct elf_symbols symbols;
+	struct error *error;
+
+	if (writing->symbols >= LIMIT_LOOK_SYMBOLS) {
+		if (writing->ends)
+			count_unread(writing->names, object,
+				     error_new(ERROR_LIMIT,
+					       "deleted files before it have the %d symbols that "
+					       "are read at once",
+					       LIMIT_LOOK_SYMBOLS));
+		return writing->ends;
+	}
+	error = elf_symbols_read(&symbols, file);
+	writing->symbols += symbols.entries + symbols.name_bytes / NAME_BYTES;
+	if (error) {
+		count_unread(writing->names, object, error);
+	} else {
+		writing->error = write_hit(&symbols, object, writing->names->writer);
+		elf_symbols_release(&symbols);
+	}
+	return true;
+}
+
+/* The same. Only an unwinder sets `code`. */
+static bool write_object(struct object *object, struct writing *writing)
 {
 	const struct prf_object *d = &object->definition;
-	struct elf_symbols symbols;
+	bool done = true;
 	struct elf_file file;
 	int fd;
 
 	if (!object->code || is_at_its_path(d))
-		return;
+		return true;
 	fd = unwinder_open_file(writing->unwinder, object->code);
 	if (fd < 0)
-		return;
+		return true;
 	if (!elf_file_open(&file, fd)) {
-		/* If it has too many symbols to read, the recording goes on without its names. */
-		if (is_unchanged(&file, fd, d) &&
-		    !error_ignore(elf_symbols_read(&symbols, &file))) {
-			writing->error = write_hit(&symbols, object, writing->writer);
-			elf_symbols_release(&symbols);
-		}
+		if (is_unchanged(&file, fd, d))
+			done = write_names(&file, object, writing);
 		elf_file_release(&file);
 	}
 	close(fd);
+	return done;
 }
 
-static void visit(struct object *object, void *context)
+/* False: the object is needed for another look. */
+static bool visit(struct object *object, struct writing *writing)
 {
-	struct writing *writing = context;
-
-	if (!writing->error && object->hits.n)
-		write_object(object, writing);
+	if (!writing->error && object->hits.n && !write_object(object, writing))
+		return false;
 	code_hits_release(&object->hits);
+	return true;
+}
+
+static void visit_last(struct object *object, void *context)
+{
+	visit(object, context);
 }
 
 struct letting_go {
@@ -156,26 +201,27 @@ static bool may_go(struct object *object, void *context)
 
 	if (object->code && !is_left_behind(object, l->writing.unwinder))
 		return false;
-	visit(object, &l->writing);
+	if (!visit(object, &l->writing))
+		return false;
 	if (l->newest)
 		spaces_forget(l->newest, object);
 	return true;
 }
 
 struct error *vanished_let_go(struct objects *objects, struct unwinder *unwinder,
-			      const struct spaces *newest, struct prf_writer *w)
+			      const struct spaces *newest, struct vanished_names *names)
 {
-	struct letting_go l = { { .unwinder = unwinder, .writer = w }, newest };
+	struct letting_go l = { { .unwinder = unwinder, .names = names }, newest };
 
 	objects_forget(objects, may_go, &l);
 	return l.writing.error;
 }
 
 struct error *vanished_write(const struct objects *objects, struct unwinder *unwinder,
-			     struct prf_writer *w)
+			     struct vanished_names *names)
 {
-	struct writing writing = { .unwinder = unwinder, .writer = w };
+	struct writing writing = { .unwinder = unwinder, .names = names, .ends = true };
 
-	objects_each(objects, visit, &writing);
+	objects_each(objects, visit_last, &writing);
 	return writing.error;
 }

@@ -11,20 +11,27 @@
 #include "record/spaces/object.h"
 #include "record/unwind/unwinder.h"
 
+struct vanished_names {
+	struct prf_writer *writer; /* where they go */
+	/* Files that have none, as they, or others before them, have more than are read. */
+	uint64_t unread;
+	struct error *why; /* of the first of them, with its path; the caller frees it */
+};
+
 /*
  * Writes names for code that was hit in files that cannot be found by their path, and forgets all
  * hits. `unwinder` may be NULL: then no files are open.
  */
 struct error *vanished_write(const struct objects *objects, struct unwinder *unwinder,
-			     struct prf_writer *w);
+			     struct vanished_names *names);
 
 /*
  * Forgets objects that no process maps any more, once their names are written: those of files that
  * were removed or are not open here, and those that have been idle for long and that the report
- * will not find at their path. Others may be mapped again, or removed later. To be called every
- * 10 s; `unwinder` and `newest` may be NULL.
+ * will not find at their path. Others may be mapped again, or removed later, or wait as many names
+ * were read (LIMIT_LOOK_SYMBOLS). To be called every 10 s; `unwinder` and `newest` may be NULL.
  */
 struct error *vanished_let_go(struct objects *objects, struct unwinder *unwinder,
-			      const struct spaces *newest, struct prf_writer *w);
+			      const struct spaces *newest, struct vanished_names *names);
 
 #endif

@@ -72,6 +72,7 @@ struct code_file {
 	bool changed;	      /* its table was added or dropped, and users have to be published */
 	bool wanted;	      /* some object is of this file: see unwinder_forget_unused() */
 	const char *problem;
+	bool over_limit; /* of what is read of one file, at one try at least: it has no table */
 	struct code_file *next; /* in the unwinder's list of files that nothing refers to */
 };
 

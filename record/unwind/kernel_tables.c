@@ -77,6 +77,8 @@ void kernel_tables_finish(struct kernel_tables *t, struct code_file *file,
 	uint64_t seen = file->last_mapped_ns;
 	int kept = file->kept; /* may have been closed meanwhile */
 
+	/* It may be tried again for each process that maps it. */
+	t->totals.over_limit += result->over_limit && !file->over_limit;
 	code_files_close(&t->files, file);
 	*file = *result;
 	file->kept = kept;

@@ -79,6 +79,7 @@ static bool build_table(struct unwinder *u, const struct code_file *file, struct
 	result->state = CODE_FILE_REFUSED;
 	if (error) {
 		result->problem = file->replaced ? replaced : elf_error_text(error);
+		result->over_limit |= error == ELF_ERROR_LIMIT;
 		/* A file that is no ELF file has no unwind information, for sure. */
 		if (error == ELF_ERROR_NOT_ELF || error == ELF_ERROR_UNSUPPORTED)
 			result->state = CODE_FILE_BARE;
@@ -100,6 +101,7 @@ static bool build_table(struct unwinder *u, const struct code_file *file, struct
 	if (!error)
 		return true;
 	result->problem = unwind_table_error_text(error);
+	result->over_limit |= error == UNWIND_TABLE_LIMIT || error == UNWIND_TABLE_TOO_LARGE;
 	if (error == UNWIND_TABLE_NO_INFO || error == UNWIND_TABLE_NO_CODE)
 		result->state = CODE_FILE_BARE;
 	return false;

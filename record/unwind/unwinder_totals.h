@@ -12,9 +12,10 @@ struct unwinder_totals {
 	uint64_t dropped; /* files whose tables were given back to stay within the limit */
 	uint64_t refused; /* files that got no table although they may have unwind information */
 	uint64_t short_of_memory; /* of the refused: those for want of memory */
-	uint64_t lacking_rules;	  /* files whose tables lack rules for some of their code */
-	uint64_t failed;	  /* files without usable unwind information */
-	uint64_t crowded_out;	  /* processes that found no room in the kernel half */
+	uint64_t over_limit;	/* files that got no table as they have more than is read of one */
+	uint64_t lacking_rules; /* files whose tables lack rules for some of their code */
+	uint64_t failed;	/* files without usable unwind information */
+	uint64_t crowded_out;	/* processes that found no room in the kernel half */
 };
 
 #endif

@@ -188,6 +188,7 @@ static void check_cpus(struct simulation *s, uint64_t now)
 static void run(struct simulation *s, uint64_t events)
 {
 	uint64_t now = START_NS, round_ns = now, settle_ns = now + SETTLE_NS;
+	struct vanished_names names = { .writer = s->trace.writer };
 	int wait_ms = 10;
 
 	for (uint64_t i = 0; i < events; i++) {
@@ -204,8 +205,7 @@ static void run(struct simulation *s, uint64_t events)
 		if (now >= settle_ns) {
 			must(drain_settle(&s->drain, now));
 			must(vanished_let_go(s->world.objects, s->unwinding.unwinder,
-					     lookahead_spaces(s->unwinding.lookahead),
-					     s->trace.writer));
+					     lookahead_spaces(s->unwinding.lookahead), &names));
 			settle_ns = now + SETTLE_NS;
 		}
 		check_cpus(s, now);

@@ -243,6 +243,7 @@ static void shared_names(void **state)
 	bytes = open_functions(&file, all, MOST, names, SIZE);
 	assert_null(elf_symbols_read(&symbols, &file));
 	assert_int_equal(symbols.n, MOST);
+	assert_int_equal(symbols.entries, MOST);
 	assert_int_equal(symbols.name_bytes, LIMIT_SYMBOL_NAME_BYTES);
 	elf_symbols_release(&symbols);
 	elf_file_release(&file);
@@ -253,6 +254,8 @@ static void shared_names(void **state)
 		assert_error(elf_symbols_read(&symbols, &file), ERROR_LIMIT,
 			     "the names of its functions have more than the 1024 MiB that are "
 			     "read");
+		assert_int_equal(symbols.entries, MOST + 1);
+		assert_true(symbols.name_bytes > LIMIT_SYMBOL_NAME_BYTES);
 		elf_file_release(&file);
 		free(bytes);
 	}

@@ -377,6 +377,35 @@ static void map_code(struct fixture *f, uint32_t pid, uint64_t address, uint64_t
 	apply(f, r);
 }
 
+/* A file that two processes map counts once. */
+static void test_file_over_a_limit(void **state)
+{
+	Elf64_Ehdr header = fixture_elf_header(ET_DYN);
+	char path[] = "/tmp/prof-test-XXXXXX";
+	struct unwinder_totals totals;
+	struct fixture *f = *state;
+	int fd = mkstemp(path);
+
+	header.e_phoff = sizeof(header);
+	header.e_phentsize = sizeof(Elf64_Phdr);
+	header.e_phnum = LIMIT_SEGMENTS + 1;
+	assert_int_equal(write(fd, &header, sizeof(header)), sizeof(header));
+	assert_int_equal(ftruncate(fd, 1 << 20), 0);
+	close(fd);
+	start(f, 0);
+	for (uint32_t pid = 0x7fff0001; pid <= 0x7fff0002; pid++) {
+		map_code(f, pid, 0x10000, 0x10000, path);
+		unwinder_flush(f->unwinder);
+		assert_true(unwinder_settle(f->unwinder, LONG_NS));
+	}
+	unlink(path);
+	unwinder_totals(f->unwinder, &totals);
+	assert_string_equal(f->problem, "an ELF file with more headers than are read");
+	assert_int_equal(f->builds, 2);
+	assert_int_equal(totals.over_limit, 1);
+	assert_int_equal(totals.files, 0);
+}
+
 #define FILE_STEP (UINT64_C(1) << 20)
 
 /* It maps one of so many rows, which is removed then, as its n-th. */
@@ -518,6 +547,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_memory_limit, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_unused_tables_make_room, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_file_of_many_rules, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_file_over_a_limit, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_users_do_not_take_others_tables, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_several_lack_room, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_users_do_not_take_all_rules, set_up, tear_down),

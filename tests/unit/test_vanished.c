@@ -19,6 +19,7 @@
 #include "bpf/abi/unwind.h"
 #include "common/clock.h"
 #include "common/elf_file.h"
+#include "common/limits.h"
 
 /* Makes `to` a copy of a program and maps it into this process; closes it. */
 static void *map_as(int to, const char *program, size_t *size)
@@ -70,6 +71,15 @@ static void report_map(struct fixture *f, void *at, size_t size, const char *pat
 	assert_true(unwinder_settle(f->unwinder, LONG_NS));
 }
 
+static void report_unmap(struct fixture *f, void *at, size_t size)
+{
+	uint32_t self = (uint32_t)getpid();
+
+	munmap(at, size);
+	spaces_end(f->spaces, self, 2);
+	spaces_remove(f->spaces, self);
+}
+
 /* BPF maps do not count: the thread that makes tables keeps one ready for the next table. */
 static size_t open_files(void)
 {
@@ -106,7 +116,7 @@ static size_t count_objects(const struct fixture *f)
 	return n;
 }
 
-/* What a trace has of an object's names. */
+/* What a trace has of an object's names, or of all (NULL). */
 struct names {
 	size_t n, bytes;
 };
@@ -119,7 +129,7 @@ static struct names read_names(struct prf_writer *w, const char *path)
 
 	while (fixture_next(r, &record)) {
 		if (record.type != PRF_RECORD_SYMBOLS ||
-		    strcmp(prf_reader_object(r, record.symbols.object)->path, path) != 0)
+		    (path && strcmp(prf_reader_object(r, record.symbols.object)->path, path) != 0))
 			continue;
 		names.n += record.symbols.n;
 		for (size_t i = 0; i < record.symbols.n; i++)
@@ -133,12 +143,24 @@ static struct names read_names(struct prf_writer *w, const char *path)
 /* As traces_let_go() does it each 10 s. Which names of `path` are written then. */
 static struct names let_go_of(struct fixture *f, const char *path)
 {
-	struct prf_writer *w;
+	struct vanished_names names = { 0 };
 
-	assert_null(prf_writer_new(&w, &(struct prf_writer_options){ .fd = -1 }));
-	assert_null(vanished_let_go(f->objects, f->unwinder, f->spaces, w));
+	assert_null(prf_writer_new(&names.writer, &(struct prf_writer_options){ .fd = -1 }));
+	assert_null(vanished_let_go(f->objects, f->unwinder, f->spaces, &names));
 	unwinder_forget_unused(f->unwinder, f->objects, clock_now() + UINT64_C(11000000000));
-	return read_names(w, path);
+	assert_int_equal(names.unread, 0);
+	return read_names(names.writer, path);
+}
+
+/* At the end of a trace. */
+static struct names write_names_of(struct fixture *f, const char *path)
+{
+	struct vanished_names names = { 0 };
+
+	assert_null(prf_writer_new(&names.writer, &(struct prf_writer_options){ .fd = -1 }));
+	assert_null(vanished_write(f->objects, f->unwinder, &names));
+	assert_int_equal(names.unread, 0);
+	return read_names(names.writer, path);
 }
 
 static void let_go(struct fixture *f)
@@ -504,10 +526,10 @@ struct verbose {
 		char owner[4];
 		uint8_t id[20];
 	} note;
-	Elf64_Shdr sections[4];
+	Elf64_Shdr sections[5];
 	Elf64_Sym symbols[CODE_BYTES];
 	char names[SHORTEST + CODE_BYTES];
-	char section_names[32];
+	char section_names[40];
 	uint8_t code[CODE_BYTES];
 };
 
@@ -518,7 +540,7 @@ static void make_verbose(struct verbose *v)
 {
 	*v = (struct verbose){
 		.header = fixture_layout_header(offsetof(struct verbose, segments),
-						offsetof(struct verbose, sections), 4),
+						offsetof(struct verbose, sections), 5),
 		.segments = { { .p_type = PT_LOAD,
 				.p_flags = PF_R | PF_X,
 				.p_filesz = sizeof(*v),
@@ -534,8 +556,9 @@ static void make_verbose(struct verbose *v)
 		.sections = { { 0 },
 			      VERBOSE_SECTION(1, SHT_SYMTAB, symbols, 2),
 			      VERBOSE_SECTION(9, SHT_STRTAB, names, 0),
-			      VERBOSE_SECTION(17, SHT_STRTAB, section_names, 0) },
-		.section_names = "\0.symtab\0.strtab\0.shstrtab",
+			      VERBOSE_SECTION(17, SHT_STRTAB, section_names, 0),
+			      { .sh_name = 27, .sh_type = SHT_DYNSYM, .sh_link = 2 } },
+		.section_names = "\0.symtab\0.strtab\0.shstrtab\0.dynsym",
 	};
 	v->header.e_phnum = 2;
 	memset(v->names, 'n', sizeof(v->names) - 1);
@@ -546,40 +569,110 @@ static void make_verbose(struct verbose *v)
 	}
 }
 
+/* Maps a file of so many bytes, and deletes it. The object of its code. */
+static struct object *map_verbose(struct fixture *f, const struct verbose *verbose, size_t size,
+				  char *path, void **at)
+{
+	const struct mapping *m;
+	int to;
+
+	strcpy(path, "/tmp/prof-test-XXXXXX");
+	to = mkstemp(path);
+	assert_int_equal(write(to, verbose, sizeof(*verbose)), sizeof(*verbose));
+	assert_int_equal(ftruncate(to, (off_t)size), 0);
+	*at = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, to, 0);
+	assert_true(*at != MAP_FAILED);
+	close(to);
+	report_map(f, *at, size, path);
+	unlink(path);
+	m = spaces_find(f->spaces, (uint32_t)getpid(), (uintptr_t)*at);
+	assert_non_null(m);
+	return m->object;
+}
+
 /* What names a trace gets of a program is bounded by what samples hit of it. */
 static void test_names_are_bounded(void **state)
 {
 	static struct verbose verbose;
 	struct fixture *f = *state;
-	char path[32] = "/tmp/prof-test-XXXXXX";
-	struct prf_writer *w;
-	const struct mapping *m;
+	struct object *object;
 	struct names names[2];
+	char path[32];
 	void *at;
-	int to;
 
 	start(f, 0);
 	make_verbose(&verbose);
-	to = mkstemp(path);
-	assert_int_equal(write(to, &verbose, sizeof(verbose)), sizeof(verbose));
-	at = mmap(NULL, sizeof(verbose), PROT_READ | PROT_EXEC, MAP_PRIVATE, to, 0);
-	close(to);
-	report_map(f, at, sizeof(verbose), path);
-	unlink(path);
-	m = spaces_find(f->spaces, (uint32_t)getpid(), (uintptr_t)at);
-	assert_non_null(m);
+	object = map_verbose(f, &verbose, sizeof(verbose), path, &at);
 	for (size_t round = 0; round < 2; round++) {
 		size_t hits = round ? CODE_BYTES : 1;
 
 		for (size_t i = 0; i < hits; i++)
-			code_hits_add(&m->object->hits, offsetof(struct verbose, code) + i);
-		assert_null(prf_writer_new(&w, &(struct prf_writer_options){ .fd = -1 }));
-		assert_null(vanished_write(f->objects, f->unwinder, w));
-		names[round] = read_names(w, path);
+			code_hits_add(&object->hits, offsetof(struct verbose, code) + i);
+		names[round] = write_names_of(f, path);
 	}
 	assert_true(names[0].n > 1 && names[0].bytes < 70000);
 	assert_true(names[1].n > names[0].n && names[1].bytes < 70000 + 66 * 2048);
 	munmap(at, sizeof(verbose));
+}
+
+#define LARGE_FILES 2
+
+/* Programs of which one alone has as many symbols as one look reads, most of them in a hole. */
+static void map_large(struct fixture *f, char (*paths)[32])
+{
+	static struct verbose verbose;
+	const size_t most = LIMIT_LOOK_SYMBOLS * sizeof(Elf64_Sym);
+	void *at[LARGE_FILES];
+
+	make_verbose(&verbose);
+	verbose.sections[4].sh_offset = sizeof(verbose);
+	verbose.sections[4].sh_size = most;
+	for (size_t i = 0; i < LARGE_FILES; i++) {
+		struct object *object = map_verbose(f, &verbose, sizeof(verbose) + most, paths[i],
+						    &at[i]);
+
+		code_hits_add(&object->hits, offsetof(struct verbose, code));
+	}
+	for (size_t i = 0; i < LARGE_FILES; i++)
+		report_unmap(f, at[i], sizeof(verbose) + most);
+}
+
+static void test_names_wait_for_the_next_look(void **state)
+{
+	struct fixture *f = *state;
+	char paths[LARGE_FILES][32];
+	size_t n;
+
+	start(f, 0);
+	map_large(f, paths);
+	let_go_times(f, 2);
+	n = let_go_of(f, NULL).n;
+	assert_true(n > 0);
+	assert_int_equal(let_go_of(f, NULL).n, n);
+	assert_int_equal(let_go_of(f, NULL).n, 0);
+}
+
+static void test_names_do_not_wait_at_the_end(void **state)
+{
+	struct fixture *f = *state;
+	struct vanished_names names = { 0 };
+	char paths[LARGE_FILES][32], why[128];
+	size_t first;
+
+	start(f, 0);
+	map_large(f, paths);
+	assert_null(prf_writer_new(&names.writer, &(struct prf_writer_options){ .fd = -1 }));
+	assert_null(vanished_write(f->objects, f->unwinder, &names));
+	assert_true(read_names(names.writer, NULL).n > 0);
+	assert_int_equal(names.unread, 1);
+	assert_int_equal(names.why->kind, ERROR_LIMIT);
+	first = !strncmp(names.why->text, paths[0], strlen(paths[0])) ? 0 : 1;
+	snprintf(why, sizeof(why),
+		 "%s: deleted files before it have the 4194304 symbols that are read at once",
+		 paths[first]);
+	assert_string_equal(names.why->text, why);
+	error_free(names.why);
+	assert_int_equal(write_names_of(f, NULL).n, 0);
 }
 
 /* It has a name as long as its file is surely the one that was recorded. */
@@ -589,7 +682,6 @@ static void test_names_without_build_id(void **state)
 	const struct timespec times[2] = { { 1, 0 }, { 1, 0 } };
 	struct fixture *f = *state;
 	const struct mapping *m;
-	struct prf_writer *w;
 	char path[32];
 	uint64_t offset;
 	struct stat status;
@@ -609,9 +701,7 @@ static void test_names_without_build_id(void **state)
 	assert_non_null(m);
 	for (int round = 0; round < 2; round++) {
 		code_hits_add(&m->object->hits, offset);
-		assert_null(prf_writer_new(&w, &(struct prf_writer_options){ .fd = -1 }));
-		assert_null(vanished_write(f->objects, f->unwinder, w));
-		assert_int_equal(read_names(w, path).n > 0, !round);
+		assert_int_equal(write_names_of(f, path).n > 0, !round);
 		/* Something has written to it. */
 		assert_int_equal(futimens(fd, times), 0);
 	}
@@ -645,15 +735,6 @@ static void test_program_that_was_never_opened_is_forgotten(void **state)
 	assert_int_equal(count_objects(f), objects + programs);
 	let_go_times(f, 3);
 	assert_int_equal(count_objects(f), objects);
-}
-
-static void report_unmap(struct fixture *f, void *at, size_t size)
-{
-	uint32_t self = (uint32_t)getpid();
-
-	munmap(at, size);
-	spaces_end(f->spaces, self, 2);
-	spaces_remove(f->spaces, self);
 }
 
 /* The kernel knows both files by one key. */
@@ -697,6 +778,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_removed_program_is_forgotten, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_names_are_bounded, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_names_without_build_id, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_names_wait_for_the_next_look, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_names_do_not_wait_at_the_end, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_same_build_id, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_container_is_forgotten, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_container_of_a_shared_image_is_forgotten, set_up,
