@@ -7,12 +7,10 @@
 #include "record/system/namespace.h"
 #include "record/system/proc.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* How much of a command line is kept: it is written for each task of the trace. */
 #define COMMAND_LINE_BYTES 4096
@@ -181,11 +179,8 @@ static void end_missing(const void *key, size_t size, uint64_t value, void *cont
 {
 	struct task *task = (struct task *)(uintptr_t)value;
 	const struct missing *m = context;
-	struct stat status;
-	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task/%" PRIu32, task->pid, task->tid);
-	if (!task->gone_ns && stat(path, &status) && errno == ENOENT)
+	if (!task->gone_ns && !proc_has_thread(task->pid, task->tid))
 		count_out(m->tasks, task, m->time_ns);
 }
 
