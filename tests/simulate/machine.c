@@ -23,6 +23,7 @@
 #define CODE_PAGES 32		     /* of what a compiler maps for its functions */
 #define FUNCTION_PAGES 4	     /* of the largest one */
 #define AWAY_NS UINT64_C(1000000000) /* a CPU at the longest */
+#define LATE_NS 2000		     /* a sample after one that is younger */
 
 struct task {
 	bool alive, name_lost;
@@ -348,11 +349,20 @@ static void start_compiler(struct machine *m, uint32_t task)
 	map_made(m, task, p->code, CODE_PAGES);
 }
 
-static void end_compiler(struct machine *m, uint32_t process)
+static void note_unwritten(struct machine *m, uint32_t process, uint64_t since_ns)
+{
+	for (size_t i = m->n; i-- && m->expected[i].time_ns + LATE_NS >= since_ns;)
+		m->expected[i].unwritten |= m->expected[i].time_ns >= since_ns &&
+					    m->expected[i].pid == MACHINE_FIRST_PID + process;
+}
+
+static void end_compiler(struct machine *m, uint32_t process, bool is_killed)
 {
 	struct process *p = &m->processes[process];
 
-	compiler_end(p->compiler);
+	if (p->compiler && is_killed)
+		note_unwritten(m, process, compiler_unwritten_ns(p->compiler));
+	compiler_end(p->compiler, is_killed);
 	p->compiler = NULL;
 	memset(p->functions, 0, sizeof(p->functions));
 }
@@ -423,7 +433,7 @@ static void send_comm(struct machine *m, uint32_t task, bool exec)
 	put_u32(&b, MACHINE_FIRST_PID + task);
 	put_name(&b, name);
 	if (exec) {
-		end_compiler(m, m->tasks[task].process);
+		end_compiler(m, m->tasks[task].process, machine_random(m, 4) == 0);
 		memset(p->pages, 0, sizeof(p->pages));
 	}
 	lost = !send(m, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0, &b);
@@ -441,7 +451,7 @@ static void end_task(struct machine *m, uint32_t task)
 	uint32_t process = m->tasks[task].process;
 
 	if (!--m->processes[process].threads)
-		end_compiler(m, process);
+		end_compiler(m, process, machine_random(m, 4) == 0);
 	/* If this is not known, nothing becomes wrong: the number is given anew by a fork. */
 	send_family(m, PERF_RECORD_EXIT, task, task);
 	m->tasks[task].alive = false;
@@ -577,7 +587,7 @@ static void take_sample(struct machine *m, uint32_t task)
 		fire(m, &older, ring);
 		return;
 	}
-	m->now_ns += 1 + machine_random(m, 2000);
+	m->now_ns += 1 + machine_random(m, LATE_NS);
 	describe(m, task, &younger);
 	older.late = true;
 	fire(m, &younger, ring);
@@ -609,7 +619,7 @@ struct machine *machine_new(struct kernel *kernel, const struct machine_options 
 void machine_free(struct machine *m)
 {
 	for (uint32_t i = 0; i < MACHINE_TASKS; i++)
-		end_compiler(m, i);
+		end_compiler(m, i, false);
 	compiler_remove_files();
 	free(m->functions);
 	free(m->seen);

@@ -13,7 +13,8 @@
  * something that held earlier, or nothing: of a thread's name until it gets another one, of what a
  * process maps until that runs another program, of a place for BPF programs until something comes
  * or goes there. Of a function that was made the name may always be missing, where another one may
- * be at its place.
+ * be at its place. After the first one whose name a killed process has not written, it may be that
+ * of an older one of the same program.
  *
  * /proc says which tasks live, and nothing else of them.
  */
@@ -35,7 +36,8 @@ struct expected {
 	uint8_t frames;		    /* user frames */
 	bool name_lost, space_lost; /* records that matter here were lost */
 	bool kernel_lost;	    /* the same, of the kernel frame */
-	bool late; /* a sample of another CPU was written before it, and is younger */
+	bool unwritten; /* a function had been made whose name the process never wrote */
+	bool late;	/* a sample of another CPU was written before it, and is younger */
 	bool found;
 	uint32_t known_function, newest_function; /* only those in between may be taken for it */
 	uint8_t program; /* of the kernel frame: the BPF program's number, 0 for the kernel */

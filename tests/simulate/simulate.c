@@ -274,11 +274,12 @@ static void check_function(struct simulation *s, const struct expected *e, uint8
 	uint32_t got = named_function(s, frame), wanted = e->functions[i];
 	char text[2][32];
 
-	s->functions += wanted != 0;
-	s->named += wanted && got == wanted;
+	s->functions += wanted && !e->unwritten;
+	s->named += wanted && !e->unwritten && got == wanted;
 	if (!got || got == wanted)
 		return;
-	if (e->space_lost && machine_had_function(s->machine, e, e->addresses[i], got))
+	if ((e->space_lost || e->unwritten) &&
+	    machine_had_function(s->machine, e, e->addresses[i], got))
 		return;
 	compiler_name(text[0], sizeof(text[0]), got);
 	compiler_name(text[1], sizeof(text[1]), wanted);
@@ -356,7 +357,7 @@ static void check_sample(struct simulation *s, struct prf_reader *r,
 		return;
 	}
 	e->found = true;
-	s->strict += !e->name_lost && !e->space_lost && !e->kernel_lost;
+	s->strict += !e->name_lost && !e->space_lost && !e->kernel_lost && !e->unwritten;
 	machine_name(name, sizeof(name), e->comm);
 	if (task->pid != e->pid || task->tid != e->tid || samples->cpu[i] != e->cpu)
 		wrong(s, e, "task or CPU", task->comm, name);
