@@ -73,8 +73,11 @@ static struct error *apply_fork(struct lookahead *s, const struct side_record *r
 {
 	if (!spaces_follows(s->spaces, r->parent_pid))
 		return NULL;
+	/* The pid may have been used before, by a process whose end is not known. */
+	if (r->pid != r->parent_pid && spaces_knows(s->spaces, r->pid))
+		end(s, r->pid, r->time_ns);
 	if (r->pid != r->parent_pid)
-		forget_threads(s, r->pid); /* the pid may have been used before */
+		forget_threads(s, r->pid);
 	else if (!add_pid(&s->threaded, r->pid))
 		return error_memory();
 	return NULL;

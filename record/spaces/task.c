@@ -7,12 +7,10 @@
 #include "record/system/namespace.h"
 #include "record/system/proc.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* How much of a command line is kept: it is written for each task of the trace. */
 #define COMMAND_LINE_BYTES 4096
@@ -95,6 +93,30 @@ struct error *tasks_add(struct tasks *t, uint32_t pid, uint32_t tid)
 	return NULL;
 }
 
+struct ending {
+	struct tasks *tasks;
+	const struct side_record *record;
+};
+
+static void end_other(const void *key, size_t size, uint64_t value, void *context)
+{
+	struct task *task = (struct task *)(uintptr_t)value;
+	const struct ending *e = context;
+
+	if (task->pid == e->record->pid && task->tid != e->record->tid)
+		count_out(e->tasks, task, e->record->time_ns);
+}
+
+/* Of the record's process, all threads but the record's have ended. */
+static void end_others(struct tasks *t, const struct side_record *r)
+{
+	const uint64_t *alive = map_get(&t->alive, &r->pid, sizeof(r->pid));
+	struct ending e = { t, r };
+
+	if (alive && *alive > 1)
+		map_each(&t->by_tid, end_other, &e);
+}
+
 struct error *tasks_fork(struct tasks *t, const struct side_record *fork)
 {
 	const struct task *parent = tasks_find(t, fork->parent_tid);
@@ -114,6 +136,9 @@ struct error *tasks_fork(struct tasks *t, const struct side_record *fork)
 	memcpy(task->comm, comm, sizeof(comm));
 	task->parent_pid = parent_pid;
 	task->start_ns = fork->time_ns;
+	/* Threads of a process that had the number before: the records of their ends were lost. */
+	if (fork->pid != fork->parent_pid)
+		end_others(t, fork);
 	return NULL;
 }
 
@@ -135,28 +160,11 @@ struct error *tasks_rename(struct tasks *t, uint32_t pid, uint32_t tid, const ch
 	return NULL;
 }
 
-struct ending {
-	struct tasks *tasks;
-	const struct side_record *exec;
-};
-
-static void end_other(const void *key, size_t size, uint64_t value, void *context)
-{
-	struct task *task = (struct task *)(uintptr_t)value;
-	const struct ending *e = context;
-
-	if (task->pid == e->exec->pid && task->tid != e->exec->tid)
-		count_out(e->tasks, task, e->exec->time_ns);
-}
-
 struct error *tasks_exec(struct tasks *t, const struct side_record *exec)
 {
 	struct error *error = tasks_rename(t, exec->pid, exec->tid, exec->name, exec->time_ns);
-	const uint64_t *alive = map_get(&t->alive, &exec->pid, sizeof(exec->pid));
-	struct ending e = { t, exec };
 
-	if (alive && *alive > 1)
-		map_each(&t->by_tid, end_other, &e);
+	end_others(t, exec);
 	return error;
 }
 
@@ -181,11 +189,8 @@ static void end_missing(const void *key, size_t size, uint64_t value, void *cont
 {
 	struct task *task = (struct task *)(uintptr_t)value;
 	const struct missing *m = context;
-	struct stat status;
-	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task/%" PRIu32, task->pid, task->tid);
-	if (!task->gone_ns && stat(path, &status) && errno == ENOENT)
+	if (!task->gone_ns && !proc_has_thread(task->pid, task->tid))
 		count_out(m->tasks, task, m->time_ns);
 }
 

@@ -107,6 +107,9 @@ static struct error *apply_fork(struct world *w, const struct side_record *r)
 
 	if (!spaces_follows(w->spaces, r->parent_pid))
 		return NULL;
+	/* The record of the end of a process that had the number before may have been lost. */
+	if (r->pid != r->parent_pid && spaces_knows(w->spaces, r->pid))
+		spaces_end(w->spaces, r->pid, r->time_ns);
 	error = tasks_fork(w->tasks, r);
 	return error ? error : spaces_apply(w->spaces, r);
 }

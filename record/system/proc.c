@@ -175,6 +175,15 @@ bool proc_runs(uint32_t pid, uint32_t *parent)
 	return state != 'X';
 }
 
+bool proc_has_thread(uint32_t pid, uint32_t tid)
+{
+	struct stat status;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task/%" PRIu32, pid, tid);
+	return !stat(path, &status) || errno != ENOENT;
+}
+
 int proc_comm(uint32_t pid, uint32_t tid, char *comm, size_t size)
 {
 	struct buffer text = { 0 };

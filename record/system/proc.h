@@ -56,6 +56,9 @@ char proc_state(uint32_t pid, uint32_t *parent);
  */
 bool proc_runs(uint32_t pid, uint32_t *parent);
 
+/* Whether a thread is there; true if it cannot be looked at. */
+bool proc_has_thread(uint32_t pid, uint32_t tid);
+
 /* The name of a thread, without the line feed. */
 int proc_comm(uint32_t pid, uint32_t tid, char *comm, size_t size);
 

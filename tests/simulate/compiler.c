@@ -21,6 +21,7 @@ struct compiler {
 	int file;
 	uint32_t pid;
 	struct buffer waiting;
+	uint64_t unwritten_ns;
 };
 
 /* path -> fd: what the machine's file system holds. */
@@ -68,22 +69,36 @@ struct compiler *compiler_new(uint32_t pid)
 	c->pid = pid;
 	c->file = memfd_create("dump", MFD_CLOEXEC);
 	assert(c->file >= 0);
+	c->unwritten_ns = UINT64_MAX;
 	put_file(pid, c->file);
 	put_header(c);
 	return c;
 }
 
-void compiler_flush(struct compiler *c)
+static void write_first(struct compiler *c, size_t size)
 {
-	assert(write(c->file, c->waiting.data, c->waiting.size) == (ssize_t)c->waiting.size);
-	c->waiting.size = 0;
+	assert(write(c->file, c->waiting.data, size) == (ssize_t)size);
+	c->waiting.size -= size;
+	memmove(c->waiting.data, c->waiting.data + size, c->waiting.size);
 }
 
-void compiler_end(struct compiler *c)
+void compiler_flush(struct compiler *c)
+{
+	write_first(c, c->waiting.size);
+	c->unwritten_ns = UINT64_MAX;
+}
+
+uint64_t compiler_unwritten_ns(const struct compiler *c)
+{
+	return c->unwritten_ns;
+}
+
+void compiler_end(struct compiler *c, bool is_killed)
 {
 	if (!c)
 		return;
-	compiler_flush(c);
+	if (!is_killed)
+		compiler_flush(c);
 	buffer_release(&c->waiting);
 	free(c);
 }
@@ -117,8 +132,12 @@ void compiler_make(struct compiler *c, uint64_t start, uint64_t size, uint32_t f
 	buffer_append(&c->waiting, numbers, sizeof(numbers));
 	buffer_append(&c->waiting, name, strlen(name) + 1);
 	buffer_append(&c->waiting, code, sizeof(code));
-	if (c->waiting.size > BUFFER_BYTES)
-		compiler_flush(c);
+	if (c->unwritten_ns == UINT64_MAX)
+		c->unwritten_ns = time_ns;
+	if (c->waiting.size > BUFFER_BYTES) {
+		write_first(c, BUFFER_BYTES);
+		c->unwritten_ns = time_ns;
+	}
 }
 
 /* -------- what the recorder calls of the opener -------- */

@@ -23,6 +23,7 @@
 #define CODE_PAGES 32		     /* of what a compiler maps for its functions */
 #define FUNCTION_PAGES 4	     /* of the largest one */
 #define AWAY_NS UINT64_C(1000000000) /* a CPU at the longest */
+#define LATE_NS 2000		     /* a sample after one that is younger */
 
 struct task {
 	bool alive, name_lost;
@@ -31,10 +32,13 @@ struct task {
 };
 
 struct process {
-	unsigned int threads; /* that live; 0: there is no such process */
-	bool space_lost;
-	uint32_t pages[PAGES];	   /* places of their first bytes; 0: nothing */
+	unsigned int threads;  /* that live; 0: there is no such process */
+	bool space_lost;       /* what it maps may not be known */
+	bool follow_lost;      /* nor that it is there, so that what is sent of it is ignored */
+	bool thread_lost;      /* so it is of a thread, without which it may seem to have ended */
+	uint32_t pages[PAGES]; /* places of their first bytes; 0: nothing */
 	uint32_t functions[PAGES]; /* the numbers of those that were made there last; 0: none */
+	uint32_t known_function;   /* the last one of all when nothing was lost that matters */
 	struct compiler *compiler; /* NULL: it has none */
 	uint32_t code;		   /* first page of its functions */
 };
@@ -55,7 +59,7 @@ struct machine {
 	struct task tasks[MACHINE_TASKS]; /* tid - MACHINE_FIRST_PID */
 	struct process processes[MACHINE_TASKS];
 	uint8_t programs[PROGRAMS]; /* their names' numbers; 0: none */
-	bool kernel_lost;
+	bool programs_lost[PROGRAMS];
 	places_seen *seen; /* of each process */
 	uint32_t comms_seen[MACHINE_TASKS], programs_seen[PROGRAMS];
 	struct function *functions;
@@ -63,6 +67,8 @@ struct machine {
 	struct expected *expected;
 	size_t n, capacity, sorted;
 };
+
+static struct machine *the_machine; /* for what asks /proc */
 
 /* splitmix64 */
 static uint64_t next_random(struct machine *m)
@@ -145,15 +151,15 @@ bool machine_had_place(const struct machine *m, uint32_t pid, uint64_t address, 
 	return false;
 }
 
-bool machine_had_function(const struct machine *m, uint32_t pid, uint64_t address,
+bool machine_had_function(const struct machine *m, const struct expected *e, uint64_t address,
 			  uint32_t function)
 {
 	const struct function *f;
 
-	if (!function || function > m->n_functions)
-		return !function;
+	if (function <= e->known_function || function > e->newest_function)
+		return false;
 	f = &m->functions[function - 1];
-	return f->process == pid - MACHINE_FIRST_PID && page_of(address) - f->first < f->pages;
+	return f->process == e->pid - MACHINE_FIRST_PID && page_of(address) - f->first < f->pages;
 }
 
 bool machine_had_name(const struct machine *m, uint32_t tid, const char *name)
@@ -179,6 +185,21 @@ bool machine_had_program(const struct machine *m, uint64_t address, const char *
 			return true;
 	}
 	return false;
+}
+
+bool machine_has_process(uint32_t pid)
+{
+	uint32_t process = pid - MACHINE_FIRST_PID;
+
+	return process < MACHINE_TASKS && the_machine->processes[process].threads;
+}
+
+bool machine_has_task(uint32_t pid, uint32_t tid)
+{
+	uint32_t task = tid - MACHINE_FIRST_PID;
+
+	return task < MACHINE_TASKS && the_machine->tasks[task].alive &&
+	       the_machine->tasks[task].process == pid - MACHINE_FIRST_PID;
 }
 
 /* -------- records of the side band -------- */
@@ -328,11 +349,20 @@ static void start_compiler(struct machine *m, uint32_t task)
 	map_made(m, task, p->code, CODE_PAGES);
 }
 
-static void end_compiler(struct machine *m, uint32_t process)
+static void note_unwritten(struct machine *m, uint32_t process, uint64_t since_ns)
+{
+	for (size_t i = m->n; i-- && m->expected[i].time_ns + LATE_NS >= since_ns;)
+		m->expected[i].unwritten |= m->expected[i].time_ns >= since_ns &&
+					    m->expected[i].pid == MACHINE_FIRST_PID + process;
+}
+
+static void end_compiler(struct machine *m, uint32_t process, bool is_killed)
 {
 	struct process *p = &m->processes[process];
 
-	compiler_end(p->compiler);
+	if (p->compiler && is_killed)
+		note_unwritten(m, process, compiler_unwritten_ns(p->compiler));
+	compiler_end(p->compiler, is_killed);
 	p->compiler = NULL;
 	memset(p->functions, 0, sizeof(p->functions));
 }
@@ -365,6 +395,7 @@ static void make_function(struct machine *m, uint32_t task)
 static void start_task(struct machine *m, uint32_t task, uint32_t parent, uint32_t process)
 {
 	const struct task *from = &m->tasks[parent];
+	const struct process *old = &m->processes[from->process];
 	struct process *p = &m->processes[process];
 	bool known, thread = process == from->process;
 
@@ -374,16 +405,19 @@ static void start_task(struct machine *m, uint32_t task, uint32_t parent, uint32
 	m->comms_seen[task] |= m->comms_seen[parent];
 	for (size_t i = 0; i < sizeof(places_seen); i++)
 		(&m->seen[process][0][0])[i] |= (&m->seen[from->process][0][0])[i];
-	known = send_family(m, PERF_RECORD_FORK, task, parent);
+	known = send_family(m, PERF_RECORD_FORK, task, parent) && !old->follow_lost &&
+		!old->thread_lost;
 	m->tasks[task].name_lost = !known || from->name_lost;
 	p->threads++;
+	p->thread_lost = thread && (!known || p->thread_lost);
 	if (thread)
 		return;
-	p->space_lost = !known || m->processes[from->process].space_lost;
-	/* Who is not known to be followed has no children that are. */
-	m->tasks[task].name_lost |= p->space_lost;
+	p->follow_lost = !known;
+	p->space_lost = !known || old->space_lost;
+	if (known)
+		p->known_function = (uint32_t)m->n_functions;
 	for (uint32_t i = 0; i < PAGES; i++)
-		set_page(m, process, i, m->processes[from->process].pages[i]);
+		set_page(m, process, i, old->pages[i]);
 }
 
 static void send_comm(struct machine *m, uint32_t task, bool exec)
@@ -391,6 +425,7 @@ static void send_comm(struct machine *m, uint32_t task, bool exec)
 	struct process *p = &m->processes[m->tasks[task].process];
 	struct body b = { .size = 0 };
 	char name[16];
+	bool lost;
 
 	set_comm(m, task, (uint8_t)machine_random(m, COMMS));
 	machine_name(name, sizeof(name), m->tasks[task].comm);
@@ -398,13 +433,17 @@ static void send_comm(struct machine *m, uint32_t task, bool exec)
 	put_u32(&b, MACHINE_FIRST_PID + task);
 	put_name(&b, name);
 	if (exec) {
-		end_compiler(m, m->tasks[task].process);
+		end_compiler(m, m->tasks[task].process, machine_random(m, 4) == 0);
 		memset(p->pages, 0, sizeof(p->pages));
 	}
-	if (send(m, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0, &b))
+	lost = !send(m, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0, &b);
+	m->tasks[task].name_lost = lost || p->follow_lost || (p->thread_lost && !exec);
+	if (!exec)
 		return;
-	m->tasks[task].name_lost = true;
-	p->space_lost |= exec;
+	p->space_lost = lost || p->follow_lost;
+	p->thread_lost &= lost;
+	if (!p->space_lost)
+		p->known_function = (uint32_t)m->n_functions;
 }
 
 static void end_task(struct machine *m, uint32_t task)
@@ -412,7 +451,7 @@ static void end_task(struct machine *m, uint32_t task)
 	uint32_t process = m->tasks[task].process;
 
 	if (!--m->processes[process].threads)
-		end_compiler(m, process);
+		end_compiler(m, process, machine_random(m, 4) == 0);
 	/* If this is not known, nothing becomes wrong: the number is given anew by a fork. */
 	send_family(m, PERF_RECORD_EXIT, task, task);
 	m->tasks[task].alive = false;
@@ -451,8 +490,7 @@ static void change_program(struct machine *m)
 	put_u32(&b, PERF_RECORD_KSYMBOL_TYPE_BPF |
 			    (gone ? (uint32_t)PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER << 16 : 0));
 	put_name(&b, name);
-	if (!send(m, PERF_RECORD_KSYMBOL, 0, &b))
-		m->kernel_lost = true;
+	m->programs_lost[slot] = !send(m, PERF_RECORD_KSYMBOL, 0, &b);
 	if (gone)
 		m->programs[slot] = 0;
 }
@@ -491,9 +529,11 @@ static void describe(struct machine *m, uint32_t task, struct expected *e)
 		.cpu = some_cpu(m),
 		.comm = m->tasks[task].comm,
 		.frames = (uint8_t)(1 + machine_random(m, MACHINE_FRAMES)),
-		.name_lost = m->tasks[task].name_lost || p->space_lost,
-		.space_lost = p->space_lost,
-		.kernel_lost = m->kernel_lost,
+		.name_lost = m->tasks[task].name_lost || p->thread_lost,
+		.space_lost = p->space_lost || p->thread_lost,
+		.kernel_lost = m->programs_lost[slot],
+		.known_function = p->known_function,
+		.newest_function = (uint32_t)m->n_functions,
 		.program = m->programs[slot],
 		.kernel_address = PROGRAM_BASE + (uint64_t)slot * PAGE + 16 +
 				  PROGRAM_BYTES / 2 * machine_random(m, 2),
@@ -547,7 +587,7 @@ static void take_sample(struct machine *m, uint32_t task)
 		fire(m, &older, ring);
 		return;
 	}
-	m->now_ns += 1 + machine_random(m, 2000);
+	m->now_ns += 1 + machine_random(m, LATE_NS);
 	describe(m, task, &younger);
 	older.late = true;
 	fire(m, &younger, ring);
@@ -562,6 +602,7 @@ struct machine *machine_new(struct kernel *kernel, const struct machine_options 
 
 	if (!m || !(m->seen = calloc(MACHINE_TASKS, sizeof(*m->seen))))
 		abort();
+	the_machine = m;
 	m->kernel = kernel;
 	m->state = options->seed;
 	m->now_ns = options->start_ns;
@@ -578,12 +619,13 @@ struct machine *machine_new(struct kernel *kernel, const struct machine_options 
 void machine_free(struct machine *m)
 {
 	for (uint32_t i = 0; i < MACHINE_TASKS; i++)
-		end_compiler(m, i);
+		end_compiler(m, i, false);
 	compiler_remove_files();
 	free(m->functions);
 	free(m->seen);
 	free(m->expected);
 	free(m);
+	the_machine = NULL;
 }
 
 uint64_t machine_step(struct machine *m)

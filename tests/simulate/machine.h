@@ -9,9 +9,14 @@
  * of it is written to the kernel's rings, and samples are taken in between. What each sample must
  * say in the trace is noted when it is taken.
  *
- * When a record of the side band is lost, the recorder cannot know what it said. From then on it
- * may say something that held earlier, or nothing, of the process, or of kernel code. Of a function
- * that was made the name may always be missing, where another one may be at its place.
+ * When a record of the side band is lost, the recorder cannot know what it said. Then it may say
+ * something that held earlier, or nothing: of a thread's name until it gets another one, of what a
+ * process maps until that runs another program, of a place for BPF programs until something comes
+ * or goes there. Of a function that was made the name may always be missing, where another one may
+ * be at its place. After the first one whose name a killed process has not written, it may be that
+ * of an older one of the same program.
+ *
+ * /proc says which tasks live, and nothing else of them.
  */
 
 #include "tests/simulate/kernel.h"
@@ -30,9 +35,11 @@ struct expected {
 	uint8_t comm;		    /* the number of a name */
 	uint8_t frames;		    /* user frames */
 	bool name_lost, space_lost; /* records that matter here were lost */
-	bool kernel_lost;
-	bool late; /* a sample of another CPU was written before it, and is younger */
+	bool kernel_lost;	    /* the same, of the kernel frame */
+	bool unwritten; /* a function had been made whose name the process never wrote */
+	bool late;	/* a sample of another CPU was written before it, and is younger */
 	bool found;
+	uint32_t known_function, newest_function; /* only those in between may be taken for it */
 	uint8_t program; /* of the kernel frame: the BPF program's number, 0 for the kernel */
 	uint64_t addresses[MACHINE_FRAMES];
 	uint64_t kernel_address;
@@ -70,12 +77,19 @@ void machine_place(char *text, size_t size, uint32_t place, uint64_t address);
 void machine_name(char *text, size_t size, uint8_t comm);
 void machine_program(char *text, size_t size, uint8_t program);
 
-/* Whether a place, a function, a name, or a program ever was there. */
-bool machine_had_function(const struct machine *m, uint32_t pid, uint64_t address,
+/*
+ * What a sample may say where records were lost: a function that was there before, and a place, a
+ * name, or a program that ever was.
+ */
+bool machine_had_function(const struct machine *m, const struct expected *e, uint64_t address,
 			  uint32_t function);
 bool machine_had_place(const struct machine *m, uint32_t pid, uint64_t address, const char *place);
 bool machine_had_name(const struct machine *m, uint32_t tid, const char *name);
 bool machine_had_program(const struct machine *m, uint64_t address, const char *name);
+
+/* What lives now. There is one machine at a time. */
+bool machine_has_process(uint32_t pid);
+bool machine_has_task(uint32_t pid, uint32_t tid);
 
 /* A random number below `n`, from the machine's seed. */
 uint32_t machine_random(struct machine *m, uint32_t n);

@@ -2,10 +2,12 @@
 #include "record/spaces/lookahead.h"
 #include "tests/unit/unit.h"
 
+#include <linux/sched.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -226,12 +228,56 @@ static void an_end_without_a_record(void **state)
 	assert_int_equal(f->ends, 1);
 }
 
+/* Another process is given a number, by one that is followed. False: that may not be done here. */
+static bool give_number(struct fixture *f)
+{
+	const pid_t number = (pid_t)f->pid;
+	struct clone_args wanted = { .exit_signal = SIGCHLD,
+				     .set_tid = (uintptr_t)&number,
+				     .set_tid_size = 1 };
+	struct spaces *spaces = lookahead_spaces(f->lookahead);
+	uint32_t self = (uint32_t)getpid();
+	long pid;
+
+	assert_no_error(lookahead_add(f->lookahead, self, spaces_layout(spaces, self)));
+	waitpid(number, NULL, 0);
+	pid = syscall(SYS_clone3, &wanted, sizeof(wanted));
+	if (pid)
+		return pid == number;
+	for (;;)
+		pause();
+}
+
+static bool ends_are_known(struct fixture *f)
+{
+	run(f);
+	return f->ends;
+}
+
+static void a_number_that_is_used_again_without_an_end(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f, wait_for_go, false);
+	run(f);
+	sideband_disable(f->sideband);
+	kill((pid_t)f->pid, SIGKILL);
+	wait_until(f, has_ended);
+	sideband_enable(f->sideband);
+	if (!give_number(f))
+		skip();
+	wait_until(f, ends_are_known);
+	assert_true(follows(f));
+	assert_int_equal(f->ends, 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 static const struct CMUnitTest tests[] = {
 	TEST(an_exec_by_another_thread),
 	TEST(a_process_goes_on_without_its_first_thread),
 	TEST(all_threads_end_at_the_same_time),
 	TEST(an_end_without_a_record),
+	TEST(a_number_that_is_used_again_without_an_end),
 };
 
 UNIT_TESTS(tests);

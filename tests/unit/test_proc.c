@@ -67,6 +67,7 @@ static void knows_itself(void **state)
 
 	assert_int_equal(proc_status(self, "Tgid:", &tgid), 0);
 	assert_int_equal(tgid, self);
+	assert_true(proc_has_thread(self, self));
 	assert_int_equal(proc_status(self, "PPid:", &parent), 0);
 	assert_int_equal(parent, getppid());
 	assert_int_equal(proc_status(self, "Nothing:", &parent), -ENOENT);
@@ -108,6 +109,8 @@ static void gone_processes(void **state)
 	assert_true(proc_read(INT32_MAX, "maps", &text) < 0);
 	assert_true(proc_status(INT32_MAX, "Tgid:", &value) < 0);
 	assert_int_equal(proc_state(INT32_MAX, NULL), 'X');
+	assert_false(proc_has_thread(INT32_MAX, INT32_MAX));
+	assert_false(proc_has_thread((uint32_t)getpid(), INT32_MAX));
 	buffer_release(&text);
 }
 

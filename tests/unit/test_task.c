@@ -202,6 +202,30 @@ static void numbers_are_used_again(void **state)
 	tasks_free(t);
 }
 
+/* Nothing was recorded of the ends of the process that had the number before, and of its thread. */
+static void a_number_that_is_used_again_without_an_end(void **state)
+{
+	struct tasks *t = tasks_new();
+	uint32_t gone = 0;
+
+	assert_null(tasks_rename(t, PID, PID, "old", 5));
+	fork_thread(t, PID + 1, 6);
+	fork_task(t, (struct side_record){ .parent_tid = PID + 7,
+					   .parent_pid = PID + 7,
+					   .pid = PID,
+					   .tid = PID,
+					   .time_ns = 11 });
+	assert_int_equal(tasks_find(t, PID + 1)->gone_ns, 11);
+	assert_int_equal(tasks_find(t, PID)->gone_ns, 0);
+	fork_thread(t, PID + 2, 12);
+	assert_int_equal(tasks_find(t, PID)->gone_ns, 0);
+	tasks_forget(t, 12, collect, &gone);
+	assert_int_equal(gone, 0);
+	assert_false(tasks_exit(t, PID, PID, 20));
+	assert_true(tasks_exit(t, PID, PID + 2, 21));
+	tasks_free(t);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(threads_have_their_makers_name),
 	cmocka_unit_test(a_new_name_is_a_new_definition),
@@ -211,6 +235,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(those_that_are_missing_have_ended),
 	cmocka_unit_test(the_end_of_one_known_elsewhere),
 	cmocka_unit_test(numbers_are_used_again),
+	cmocka_unit_test(a_number_that_is_used_again_without_an_end),
 };
 
 UNIT_TESTS(tests);

@@ -294,6 +294,29 @@ static void mappings_without_end(void **state)
 	world_release(&w);
 }
 
+/* The first process with the number has ended, too, though nothing was recorded of that. */
+static void a_number_that_is_used_again(void **state)
+{
+	struct fixture *f = begin(true);
+	int ends = 0;
+
+	assert_null(spaces_listen(
+		f->w.spaces, &(struct space_listener){ .ended = count_end, .context = &ends }));
+	apply_to_child(f, SIDE_RECORD_FORK, 1);
+	apply(f, (struct side_record){ .type = SIDE_RECORD_FORK,
+				       .time_ns = 2,
+				       .pid = PID + 1,
+				       .tid = PID + 2,
+				       .parent_pid = PID + 1,
+				       .parent_tid = PID + 1 });
+	assert_int_equal(ends, 0);
+	apply_to_child(f, SIDE_RECORD_FORK, 3);
+	assert_int_equal(ends, 1);
+	apply_to_child(f, SIDE_RECORD_EXIT, 4);
+	assert_int_equal(ends, 2);
+	end(f);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(mappings_without_end),
 	cmocka_unit_test(follows_a_process_from_fork_to_exit),
@@ -301,6 +324,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(strangers_are_left_out),
 	cmocka_unit_test(what_was_missed_is_asked_for),
 	cmocka_unit_test(each_is_read_once),
+	cmocka_unit_test(a_number_that_is_used_again),
 };
 
 UNIT_TESTS(tests);
