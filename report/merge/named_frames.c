@@ -232,7 +232,8 @@ static struct error *expand_frames(struct named_frames *n)
 
 	for (size_t f = 0; ok && f < d->frame_count; f++)
 		if (n->used->frames[f])
-			ok = expand_frame(n, &d->frames[f], &n->expansions[f], &room);
+			ok = expand_frame(n, &d->frames[f], &n->expansions[f], &room) &&
+			     buffer_ok(&room);
 	buffer_release(&room);
 	return ok ? NULL : error_memory();
 }
