@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "report/output/progress.h"
+#include "report/unnamed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +233,8 @@ static struct error *write_all_names(struct copy *c, struct embed_result *result
 {
 	struct error *error = symbolizer_run(c->symbolizer);
 
+	if (!error)
+		unnamed_warn_of_shortage(c->symbolizer);
 	for (size_t i = 0; !error && i < c->frames.n; i++) {
 		const struct symbolizer_place *places;
 		size_t n;

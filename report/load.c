@@ -622,6 +622,8 @@ void loaded_warn_of_traces(const struct loaded *l, const struct report_options *
 		warn_of_loss(&l->traces[i]);
 		warn_of_selection(l, &l->traces[i], o);
 	}
+	if (l->symbolizer)
+		unnamed_warn_of_shortage(l->symbolizer);
 }
 
 void loaded_warn(const struct loaded *l, const struct report_options *o)

@@ -5,6 +5,7 @@
 /* The objects whose code has no names, and what the user can do about it. */
 
 #include "report/profile/profile.h"
+#include "report/symbols/symbolizer.h"
 
 struct unnamed {
 	uint32_t object;
@@ -22,5 +23,8 @@ const char *unnamed_reason(const struct profile_object *object);
 
 /* What would help. */
 const char *unnamed_remedy(const struct profile_object *object);
+
+/* After the names were looked up: a warning if memory or the like was short meanwhile. */
+void unnamed_warn_of_shortage(const struct symbolizer *s);
 
 #endif

@@ -241,12 +241,13 @@ static struct error *expand_frames(struct named_frames *n)
 struct error *named_frames_make(struct named_frames *n)
 {
 	struct error *error = ask_for_frames(n);
+	const char *path;
 
 	if (!error)
 		error = add_recorded_names(n);
 	if (!error)
 		error = symbolizer_run(n->symbolizer);
-	if (!error && n->keeper)
+	if (!error && n->keeper && !symbolizer_shortage(n->symbolizer, &path))
 		error = keep_found(n);
 	return error ? error : expand_frames(n);
 }
