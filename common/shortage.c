@@ -2,12 +2,11 @@
 #include "common/shortage.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 static _Thread_local int noted;
 
-static bool is_of_machine(int os_error)
+bool shortage_is(int os_error)
 {
 	return os_error == ENOMEM || os_error == EMFILE || os_error == ENFILE || os_error == EIO ||
 	       os_error == EINTR;
@@ -15,7 +14,7 @@ static bool is_of_machine(int os_error)
 
 void shortage_note(int os_error)
 {
-	if (!noted && is_of_machine(os_error))
+	if (!noted && shortage_is(os_error))
 		noted = os_error;
 }
 

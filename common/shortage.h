@@ -10,10 +10,12 @@
  * no note.
  */
 
-/*
- * Notes the errno of a failure, unless it tells something of the file, as ENOENT and EACCES do. The
- * first note stays.
- */
+#include <stdbool.h>
+
+/* Whether an errno tells of the machine, not of the file as ENOENT and EACCES do. */
+bool shortage_is(int os_error);
+
+/* Notes such an errno, and no other. The first note stays. */
 void shortage_note(int os_error);
 
 /* Notes ENOMEM if an allocation returned NULL. Returns what it returned. */

@@ -19,6 +19,7 @@ static void test_facts_about_files_are_no_shortage(void **state)
 	static const int facts[] = { 0, ENOENT, ENOTDIR, EACCES, EPERM, ELOOP, ENOEXEC, EFBIG };
 
 	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++) {
+		assert_false(shortage_is(facts[i]));
 		shortage_note(facts[i]);
 		assert_int_equal(shortage_take(), 0);
 	}
