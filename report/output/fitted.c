@@ -41,7 +41,7 @@ static struct sink printable(struct sink *s, const char *text)
 
 	sink_init(&clean, -1);
 	sink_printable(&clean, text);
-	sink_lacks(s, &clean);
+	sink_lacks(s, &clean.buffer);
 	return clean;
 }
 

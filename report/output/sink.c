@@ -38,9 +38,9 @@ static void write_out(struct sink *s)
 	buffer_clear(&s->buffer);
 }
 
-void sink_lacks(struct sink *s, const struct sink *part)
+void sink_lacks(struct sink *s, const struct buffer *part)
 {
-	if (!buffer_ok(&part->buffer) && !s->error)
+	if (!buffer_ok(part) && !s->error)
 		s->error = ENOMEM;
 }
 
@@ -51,7 +51,7 @@ void sink_csv(struct sink *s, const char *text)
 
 	sink_init(&clean, -1);
 	sink_printable(&clean, text);
-	sink_lacks(s, &clean);
+	sink_lacks(s, &clean.buffer);
 	sink_char(s, '"');
 	data = clean.buffer.data;
 	for (size_t i = 0; i < clean.buffer.size; i++) {

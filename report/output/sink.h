@@ -59,7 +59,7 @@ void sink_printable(struct sink *s, const char *text);
 void sink_csv(struct sink *s, const char *text);
 
 /* After `part`, whose bytes belong into `s`: without memory for them, `s` has failed, too. */
-void sink_lacks(struct sink *s, const struct sink *part);
+void sink_lacks(struct sink *s, const struct buffer *part);
 
 /* Writes what waits. The first error ever comes with each call. */
 struct error *sink_flush(struct sink *s) ERROR_CHECKED;

@@ -134,16 +134,15 @@ static void test_remembers_the_first_error(void **state)
 
 static void test_lacks_a_part(void **state)
 {
-	struct sink s, part;
+	struct buffer part = { 0 };
+	struct sink s;
 
 	sink_init(&s, -1);
-	sink_init(&part, -1);
 	sink_lacks(&s, &part);
 	assert_no_error(sink_flush(&s));
-	part.buffer.failed = true;
+	part.failed = true;
 	sink_lacks(&s, &part);
 	assert_error(sink_flush(&s), ERROR_MEMORY, "out of memory");
-	sink_release(&part);
 	sink_release(&s);
 }
 
