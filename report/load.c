@@ -623,7 +623,7 @@ void loaded_warn_of_traces(const struct loaded *l, const struct report_options *
 		warn_of_selection(l, &l->traces[i], o);
 	}
 	if (l->symbolizer)
-		unnamed_warn_of_shortage(l->symbolizer);
+		unnamed_say_shortage(l->symbolizer, message_warning);
 }
 
 void loaded_warn(const struct loaded *l, const struct report_options *o)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/unnamed.h"
 
-#include "common/message.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +94,7 @@ const char *unnamed_remedy(const struct profile_object *object)
 	}
 }
 
-void unnamed_warn_of_shortage(const struct symbolizer *s)
+void unnamed_say_shortage(const struct symbolizer *s, void (*say)(const char *format, ...))
 {
 	const char *path, *remedy;
 	int os_error = symbolizer_shortage(s, &path);
@@ -108,7 +106,7 @@ void unnamed_warn_of_shortage(const struct symbolizer *s)
 	case ENFILE: remedy = "run it again with more open files (ulimit -n)"; break;
 	default: remedy = "run it again";
 	}
-	message_warning("%s: %s while names were looked up: functions, inlined calls or lines may "
-			"be missing; %s",
-			path, os_error == ENOMEM ? "out of memory" : strerror(os_error), remedy);
+	say("%s: %s while names were looked up: functions, inlined calls or lines may be missing; "
+	    "%s",
+	    path, os_error == ENOMEM ? "out of memory" : strerror(os_error), remedy);
 }

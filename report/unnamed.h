@@ -24,7 +24,10 @@ const char *unnamed_reason(const struct profile_object *object);
 /* What would help. */
 const char *unnamed_remedy(const struct profile_object *object);
 
-/* After the names were looked up: a warning if memory or the like was short meanwhile. */
-void unnamed_warn_of_shortage(const struct symbolizer *s);
+/* After the names were looked up: says, as a warning or an error, if memory or the like was short.
+ */
+void unnamed_say_shortage(const struct symbolizer *s,
+			  void (*say)(const char *format, ...)
+				  __attribute__((format(printf, 1, 2))));
 
 #endif
