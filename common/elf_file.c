@@ -247,6 +247,9 @@ static enum elf_error read_headers(struct elf_file *e, const struct headers *hea
 	}
 	if (!error)
 		error = read_sections(e, elf, headers->section_count);
+	/* For libelf a header that it has no memory for is one that is not there. */
+	if (!error && errno == ENOMEM)
+		error = ELF_ERROR_MEMORY;
 	elf_end(elf);
 	return error;
 }

@@ -2,7 +2,9 @@
 #include "report/embed.h"
 
 #include "common/array.h"
+#include "common/message.h"
 #include "report/output/progress.h"
+#include "report/unnamed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +234,9 @@ static struct error *write_all_names(struct copy *c, struct embed_result *result
 {
 	struct error *error = symbolizer_run(c->symbolizer);
 
+	/* Also with -q, as prof-record runs it: the copy will be all that there is. */
+	if (!error)
+		unnamed_say_shortage(c->symbolizer, message_error);
 	for (size_t i = 0; !error && i < c->frames.n; i++) {
 		const struct symbolizer_place *places;
 		size_t n;

@@ -2,6 +2,7 @@
 #include "report/embed_code.h"
 
 #include "common/array.h"
+#include "common/shortage.h"
 #include "common/sorted.h"
 #include "report/annotate/code.h"
 #include "report/output/progress.h"
@@ -265,6 +266,7 @@ static struct error *write_source(struct work *w, const struct range *ranges, si
 	struct error *error = source_file_read(&file, &w->embedding->sources, ranges[0].path);
 
 	if (error && (error->kind == ERROR_SYSTEM || error->kind == ERROR_UNAVAILABLE)) {
+		w->result->unread += shortage_is(error->os_error);
 		error_free(error);
 		return NULL;
 	}

@@ -26,6 +26,7 @@ struct embedding {
 struct embedded_code {
 	size_t functions, sources;
 	size_t changed;	       /* sources that were left out: newer than the program */
+	size_t unread;	       /* sources that are there, but could not be read */
 	struct error *missing; /* why some code is not there; NULL: all is, or it lies in no file */
 };
 

@@ -417,7 +417,7 @@ static bool stream_sample(void *context, const struct parallel_sample *sample)
 	struct stream *s = context;
 	const struct selection *selection = &s->options->selection;
 	const struct prf_event *what = prf_reader_event(s->reader, sample->event);
-	uint32_t known = tally_find_event(s->loaded->tally, what);
+	uint32_t known;
 	size_t events;
 	const struct prf_event *const *event = tally_events(s->loaded->tally, &events);
 	struct view_sample one = { .time_ns = sample->time_ns,
@@ -430,6 +430,8 @@ static bool stream_sample(void *context, const struct parallel_sample *sample)
 				   .text_at = s->text_at,
 				   .stream = s->of_view };
 
+	if (!tally_find_event(s->loaded->tally, what, &known))
+		return false;
 	/* A file may have grown since it was read first. */
 	if (known == PRF_NONE || !selection_has_task(selection, one.task) ||
 	    !selection_has_event(selection, what, event[0]) ||
@@ -620,6 +622,8 @@ void loaded_warn_of_traces(const struct loaded *l, const struct report_options *
 		warn_of_loss(&l->traces[i]);
 		warn_of_selection(l, &l->traces[i], o);
 	}
+	if (l->symbolizer)
+		unnamed_say_shortage(l->symbolizer, message_warning);
 }
 
 void loaded_warn(const struct loaded *l, const struct report_options *o)

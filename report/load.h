@@ -58,7 +58,9 @@ bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink
 /* Says why a trace cannot be read. */
 void trace_say_error(const struct trace *t, const struct error *error);
 
-/* Says what is wrong or missing in the traces that were read, apart from names. */
+/*
+ * Says what is wrong or missing in the traces that were read, apart from names that no file has.
+ */
 void loaded_warn_of_traces(const struct loaded *l, const struct report_options *o);
 /* The same, and which names are missing. */
 void loaded_warn(const struct loaded *l, const struct report_options *o);

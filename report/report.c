@@ -350,6 +350,10 @@ static void say_embedded_code(const struct report_options *o, const struct embed
 		message_warning("%zu sources were changed after the programs were built, and are "
 				"left out",
 				code->changed);
+	if (code->unread)
+		message_warning("%zu sources could not be opened or read, and are left out; make "
+				"the copy again",
+				code->unread);
 }
 
 static void say_embedded(const struct report_options *o, const struct trace *t,

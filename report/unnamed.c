@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/unnamed.h"
 
-#include "report/symbols/symbolizer.h"
-
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,4 +92,21 @@ const char *unnamed_remedy(const struct profile_object *object)
 		return "the runtime must write a perf map, as node --perf-basic-prof does";
 	default: return "nothing is known of it";
 	}
+}
+
+void unnamed_say_shortage(const struct symbolizer *s, void (*say)(const char *format, ...))
+{
+	const char *path, *remedy;
+	int os_error = symbolizer_shortage(s, &path);
+
+	switch (os_error) {
+	case 0: return;
+	case ENOMEM: remedy = "run it again with more memory"; break;
+	case EMFILE:
+	case ENFILE: remedy = "run it again with more open files (ulimit -n)"; break;
+	default: remedy = "run it again";
+	}
+	say("%s: %s while names were looked up: functions, inlined calls or lines may be missing; "
+	    "%s",
+	    path, os_error == ENOMEM ? "out of memory" : strerror(os_error), remedy);
 }

@@ -5,6 +5,7 @@
 /* The objects whose code has no names, and what the user can do about it. */
 
 #include "report/profile/profile.h"
+#include "report/symbols/symbolizer.h"
 
 struct unnamed {
 	uint32_t object;
@@ -22,5 +23,11 @@ const char *unnamed_reason(const struct profile_object *object);
 
 /* What would help. */
 const char *unnamed_remedy(const struct profile_object *object);
+
+/* After the names were looked up: says, as a warning or an error, if memory or the like was short.
+ */
+void unnamed_say_shortage(const struct symbolizer *s,
+			  void (*say)(const char *format, ...)
+				  __attribute__((format(printf, 1, 2))));
 
 #endif

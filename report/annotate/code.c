@@ -3,8 +3,10 @@
 
 #include "common/array.h"
 #include "common/limits.h"
+#include "common/shortage.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,13 +84,19 @@ static struct error *no_file(const struct code_file *f)
 static struct error *run_lookup(struct object_lookup *l)
 {
 	struct error *error = NULL;
+	int os_error;
 
+	shortage_take();
 	if (object_lookup_open(l) || object_lookup_symbols(l) || object_lookup_units(l))
 		return error_memory();
 	for (size_t i = 0; !error && i < l->run_count; i++)
 		if (object_lookup_unit(l, i, &l->arena))
 			error = error_memory();
-	return error;
+	os_error = shortage_take();
+	return error || !os_error
+		       ? error
+		       : error_new(ERROR_UNAVAILABLE, "%s while the file was read",
+				   os_error == ENOMEM ? "out of memory" : strerror(os_error));
 }
 
 static struct error *open_object(struct code_file *f, const uint64_t *offsets, size_t n)
@@ -313,7 +321,7 @@ static struct error *describe_all(struct code_file *f)
 					   .search = &f->search,
 					   .inlines = true,
 					   .lines = true };
-	error = run_lookup(&f->whole);
+	error = note_missing(f, run_lookup(&f->whole));
 	for (size_t i = 0; !error && i < f->count; i++)
 		error = describe(f, &f->codes[i]);
 	return error;

@@ -188,6 +188,7 @@ static void write_instruction(struct code_listing *c, size_t i)
 	text.size = buffer_ok(&b) ? b.size : 0;
 	listing_text(c->listing, &text, listing_columns(c->listing) + (unsigned int)used);
 	sink_char(c->listing->sink, '\n');
+	sink_lacks(c->listing->sink, &b);
 	buffer_release(&b);
 }
 
@@ -220,6 +221,7 @@ static bool write_place(struct code_listing *c, const struct prf_code_line *plac
 	sink_text(l->sink, "  ; ");
 	listing_text(l, &text, listing_columns(l) + 4);
 	sink_char(l->sink, '\n');
+	sink_lacks(l->sink, &b);
 	buffer_release(&b);
 	return true;
 }

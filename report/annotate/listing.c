@@ -94,6 +94,7 @@ void listing_say(const struct listing *l, const char *format, ...)
 	buffer_vprintf(&text, format, arguments);
 	va_end(arguments);
 	buffer_u8(&text, 0);
+	sink_lacks(l->sink, &text);
 	rest = buffer_ok(&text) ? (char *)text.data : NULL;
 	sink_char(l->sink, '#');
 	while ((word = strsep(&rest, " "))) {
@@ -283,5 +284,6 @@ void listing_text(const struct listing *l, const struct listing_text *text, unsi
 	if (size < text->size)
 		buffer_text(&line, "…");
 	fitted_beginning(l->sink, buffer_string(&line), fitted_room(l->options->width, used));
+	sink_lacks(l->sink, &line);
 	buffer_release(&line);
 }

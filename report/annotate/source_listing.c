@@ -164,6 +164,7 @@ static void write_call(struct source_listing *s, const struct hit_place *place,
 	write_place_count(s, place);
 	sink_printf(l->sink, "%*s↳ ", (int)(LINE_COLUMNS + indent), "");
 	fitted_text(l->sink, buffer_string(&name), fitted_room(l->options->width, used - 2));
+	sink_lacks(l->sink, &name);
 	sink_char(l->sink, '\n');
 	buffer_release(&name);
 	text.text = listing_line(source, place->line, &text.size);

@@ -2,14 +2,17 @@
 #include "report/dwarf/debug_sections.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <libdeflate.h>
 #include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "common/limits.h"
+#include "common/shortage.h"
 
 /*
  * Slightly more than zlib's largest possible ratio. zstd could exceed it, but on debug information
@@ -23,7 +26,7 @@
 
 static bool unpack_zlib(struct cursor *c, void *to, size_t size)
 {
-	struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+	struct libdeflate_decompressor *d = shortage_check(libdeflate_alloc_decompressor());
 	size_t made = 0;
 	bool good;
 
@@ -38,7 +41,11 @@ static bool unpack_zlib(struct cursor *c, void *to, size_t size)
 
 static bool unpack_zstd(struct cursor *c, void *to, size_t size)
 {
-	return ZSTD_decompress(to, size, c->at, cursor_left(c)) == size;
+	size_t made = ZSTD_decompress(to, size, c->at, cursor_left(c));
+
+	if (ZSTD_getErrorCode(made) == ZSTD_error_memory_allocation)
+		shortage_note(ENOMEM);
+	return made == size;
 }
 
 static uint64_t big_endian(struct cursor *c)
@@ -75,7 +82,7 @@ static void *unpack(struct cursor c, bool old, uint64_t room, size_t *size)
 	}
 	if (!cursor_ok(&c) || claimed / RATIO_MAX > cursor_left(&c) || claimed > room)
 		return NULL;
-	to = malloc(claimed ? claimed : 1);
+	to = shortage_check(malloc(claimed ? claimed : 1));
 	if (!to)
 		return NULL;
 	if (kind == ELFCOMPRESS_ZLIB ? !unpack_zlib(&c, to, claimed)
@@ -185,10 +192,11 @@ uint8_t *debug_sections_mini(const struct elf_file *e, size_t *size)
 	lzma_stream stream = LZMA_STREAM_INIT;
 	uint8_t *data = NULL;
 	size_t capacity = 0;
-	lzma_ret status = LZMA_OK;
+	lzma_ret status;
 
-	if (!cursor_left(&c) || lzma_stream_decoder(&stream, LIMIT_MINI_MEMORY, 0) != LZMA_OK)
+	if (!cursor_left(&c))
 		return NULL;
+	status = lzma_stream_decoder(&stream, LIMIT_MINI_MEMORY, 0);
 	stream.next_in = c.at;
 	stream.avail_in = cursor_left(&c);
 	while (status == LZMA_OK && capacity < LIMIT_MINI_BYTES) {
@@ -196,7 +204,7 @@ uint8_t *debug_sections_mini(const struct elf_file *e, size_t *size)
 		uint8_t *grown;
 
 		capacity = capacity ? 2 * capacity : 1 << 16;
-		grown = realloc(data, capacity);
+		grown = shortage_check(realloc(data, capacity));
 		if (!grown)
 			break;
 		data = grown;
@@ -208,6 +216,8 @@ uint8_t *debug_sections_mini(const struct elf_file *e, size_t *size)
 	lzma_end(&stream);
 	if (status == LZMA_STREAM_END)
 		return data;
+	if (status == LZMA_MEM_ERROR)
+		shortage_note(ENOMEM);
 	free(data);
 	return NULL;
 }

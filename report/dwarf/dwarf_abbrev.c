@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/dwarf/dwarf_abbrev.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "common/array.h"
+#include "common/shortage.h"
 #include "report/dwarf/dwarf_constants.h"
 
 #define INDIRECT_DEPTH 4
@@ -154,7 +156,7 @@ void form_skip(struct cursor *c, uint64_t form, const struct form_sizes *sizes)
 static struct abbrev_step *add_step(struct abbrev_table *t, struct abbrev *a)
 {
 	if (!array_reserve(&t->steps, &t->steps_capacity, t->n_steps + 1))
-		return NULL;
+		return shortage_check(NULL);
 	a->steps++;
 	t->steps[t->n_steps] = (struct abbrev_step){ 0 };
 	return &t->steps[t->n_steps++];
@@ -234,8 +236,10 @@ static int read_attributes(struct abbrev_table *t, struct abbrev *a, struct curs
 
 static int add_abbrev(struct abbrev_table *t, const struct abbrev *a)
 {
-	if (!array_reserve(&t->abbrevs, &t->capacity, t->n + 1))
+	if (!array_reserve(&t->abbrevs, &t->capacity, t->n + 1)) {
+		shortage_note(ENOMEM);
 		return -1;
+	}
 	t->abbrevs[t->n++] = *a;
 	return 0;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/dwarf/dwarf_line.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/array.h"
+#include "common/shortage.h"
 #include "report/dwarf/dwarf_constants.h"
 #include "common/sorted.h"
 
@@ -21,16 +23,20 @@ void line_table_release(struct line_table *t)
 
 static int add_directory(struct line_table *t, const char *name)
 {
-	if (!array_reserve(&t->directories, &t->directory_capacity, t->directory_count + 1))
+	if (!array_reserve(&t->directories, &t->directory_capacity, t->directory_count + 1)) {
+		shortage_note(ENOMEM);
 		return -1;
+	}
 	t->directories[t->directory_count++] = name;
 	return 0;
 }
 
 static int add_file(struct line_table *t, const char *name, uint64_t directory)
 {
-	if (!array_reserve(&t->files, &t->file_capacity, t->file_count + 1))
+	if (!array_reserve(&t->files, &t->file_capacity, t->file_count + 1)) {
+		shortage_note(ENOMEM);
 		return -1;
+	}
 	t->files[t->file_count++] = (struct line_file){ .name = name, .directory = directory };
 	return 0;
 }
@@ -342,7 +348,7 @@ static char *compose(const struct line_table *t, const struct line_file *f, stru
 	if (f->directory < t->directory_count && *t->directories[f->directory])
 		append(path, t->directories[f->directory]);
 	append(path, f->name);
-	return arena_text(arena, path, strlen(path));
+	return shortage_check(arena_text(arena, path, strlen(path)));
 }
 
 const char *line_table_path(struct line_table *t, uint64_t file, struct arena *arena)

@@ -8,6 +8,7 @@
 #include "report/dwarf/dwarf_functions.h"
 #include "report/dwarf/dwarf_line.h"
 #include "report/dwarf/dwarf_ranges.h"
+#include "common/shortage.h"
 #include "common/sorted.h"
 
 #define NO_SITE UINT32_MAX
@@ -46,7 +47,7 @@ void dwarf_find_units(struct dwarf *d, const uint64_t *addresses, size_t n, uint
 	struct unit_search s = { .dwarf = d, .addresses = addresses, .n = n, .units = units };
 
 	memset(units, 0xff, n * sizeof(*units));
-	s.spans = calloc(n ? n : 1, sizeof(*s.spans));
+	s.spans = shortage_check(calloc(n ? n : 1, sizeof(*s.spans)));
 	for (size_t i = 0; s.spans && i < d->unit_count && i < DWARF_NO_UNIT; i++) {
 		struct dwarf_unit *u = &d->units[i], bases;
 		struct die die;

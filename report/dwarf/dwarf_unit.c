@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/dwarf/dwarf_unit.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/array.h"
+#include "common/shortage.h"
 #include "report/dwarf/dwarf_constants.h"
 
 #define TEXT_MAX (64 * 1024)
@@ -99,8 +101,10 @@ int dwarf_index(struct dwarf *d)
 			break;
 		if (d->unit_count > UNITS_FREE && d->unit_count > unit.end / UNIT_BYTES_MIN)
 			break;
-		if (!array_reserve(&d->units, &capacity, d->unit_count + 1))
+		if (!array_reserve(&d->units, &capacity, d->unit_count + 1)) {
+			shortage_note(ENOMEM);
 			return -1;
+		}
 		d->units[d->unit_count++] = unit;
 	}
 	return 0;
@@ -147,10 +151,13 @@ static struct cursor abbrev_cursor(const struct dwarf_unit *u)
 
 static struct abbrev_table *compile(const struct dwarf_unit *u)
 {
-	struct abbrev_table *table = dwarf_spend(u->dwarf, 0) ? calloc(1, sizeof(*table)) : NULL;
+	struct abbrev_table *table;
 	struct cursor c = abbrev_cursor(u);
 	const uint8_t *start = c.at;
 
+	if (!dwarf_spend(u->dwarf, 0))
+		return NULL;
+	table = shortage_check(calloc(1, sizeof(*table)));
 	if (!table)
 		return NULL;
 	if (!abbrev_table_read(table, &c, &u->sizes, 0) &&
@@ -172,7 +179,7 @@ static const struct abbrev_table *abbrevs_of(const struct dwarf_unit *u)
 	bool added;
 
 	memcpy(&key[1], &u->sizes, sizeof(u->sizes));
-	table = map_put(&u->dwarf->tables, key, sizeof(key), &added);
+	table = shortage_check(map_put(&u->dwarf->tables, key, sizeof(key), &added));
 	if (table && added)
 		*table = (uintptr_t)compile(u);
 	return table ? (const struct abbrev_table *)(uintptr_t)*table : NULL;

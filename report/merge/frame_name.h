@@ -10,7 +10,8 @@ const char *object_short_name(const struct prf_object *object);
 
 /*
  * What stands for a frame without a name: "[libc.so.6]", "[unknown]", "[truncated]". NULL:
- * the frame says nothing and is not shown. `object` may be NULL; `room` may hold the text.
+ * the frame says nothing and is not shown. `object` may be NULL; `room` may hold the text, and has
+ * failed without memory for it.
  */
 const char *frame_placeholder(const struct prf_frame *frame, const struct prf_object *object,
 			      struct buffer *room);

@@ -232,7 +232,8 @@ static struct error *expand_frames(struct named_frames *n)
 
 	for (size_t f = 0; ok && f < d->frame_count; f++)
 		if (n->used->frames[f])
-			ok = expand_frame(n, &d->frames[f], &n->expansions[f], &room);
+			ok = expand_frame(n, &d->frames[f], &n->expansions[f], &room) &&
+			     buffer_ok(&room);
 	buffer_release(&room);
 	return ok ? NULL : error_memory();
 }
@@ -240,12 +241,13 @@ static struct error *expand_frames(struct named_frames *n)
 struct error *named_frames_make(struct named_frames *n)
 {
 	struct error *error = ask_for_frames(n);
+	const char *path;
 
 	if (!error)
 		error = add_recorded_names(n);
 	if (!error)
 		error = symbolizer_run(n->symbolizer);
-	if (!error && n->keeper)
+	if (!error && n->keeper && !symbolizer_shortage(n->symbolizer, &path))
 		error = keep_found(n);
 	return error ? error : expand_frames(n);
 }

@@ -34,12 +34,14 @@ static size_t position(const struct buffer *b, size_t n)
 	return at;
 }
 
-static struct sink printable(const char *text)
+/* For `s`, which lacks it without memory. */
+static struct sink printable(struct sink *s, const char *text)
 {
 	struct sink clean;
 
 	sink_init(&clean, -1);
 	sink_printable(&clean, text);
+	sink_lacks(s, &clean.buffer);
 	return clean;
 }
 
@@ -59,7 +61,7 @@ static void write_fitted(struct sink *s, const struct buffer *text, size_t room)
 
 void fitted_text(struct sink *s, const char *text, unsigned int room)
 {
-	struct sink clean = printable(text);
+	struct sink clean = printable(s, text);
 
 	write_fitted(s, &clean.buffer, room);
 	sink_release(&clean);
@@ -67,7 +69,7 @@ void fitted_text(struct sink *s, const char *text, unsigned int room)
 
 void fitted_beginning(struct sink *s, const char *text, unsigned int room)
 {
-	struct sink clean = printable(text);
+	struct sink clean = printable(s, text);
 
 	if (!room || characters(&clean.buffer) <= room) {
 		sink_bytes(s, clean.buffer.data, clean.buffer.size);
@@ -80,7 +82,7 @@ void fitted_beginning(struct sink *s, const char *text, unsigned int room)
 
 void fitted_right(struct sink *s, const char *text, unsigned int columns)
 {
-	struct sink clean = printable(text);
+	struct sink clean = printable(s, text);
 
 	for (size_t n = characters(&clean.buffer); n < columns; n++)
 		sink_char(s, ' ');
@@ -90,7 +92,7 @@ void fitted_right(struct sink *s, const char *text, unsigned int columns)
 
 void fitted_name(struct sink *s, const char *name, const char *object, unsigned int room)
 {
-	struct sink first = printable(name), second = printable(object);
+	struct sink first = printable(s, name), second = printable(s, object);
 	size_t both = characters(&first.buffer) + 2 + characters(&second.buffer);
 	/* What stands for an object says its name itself. */
 	bool shown = object[0] && name[0] != '[' && (!room || both <= room);

@@ -38,6 +38,12 @@ static void write_out(struct sink *s)
 	buffer_clear(&s->buffer);
 }
 
+void sink_lacks(struct sink *s, const struct buffer *part)
+{
+	if (!buffer_ok(part) && !s->error)
+		s->error = ENOMEM;
+}
+
 void sink_csv(struct sink *s, const char *text)
 {
 	struct sink clean;
@@ -45,6 +51,7 @@ void sink_csv(struct sink *s, const char *text)
 
 	sink_init(&clean, -1);
 	sink_printable(&clean, text);
+	sink_lacks(s, &clean.buffer);
 	sink_char(s, '"');
 	data = clean.buffer.data;
 	for (size_t i = 0; i < clean.buffer.size; i++) {

@@ -58,6 +58,9 @@ void sink_printable(struct sink *s, const char *text);
 /* A field of CSV (RFC 4180) with its quotes, printable, and no formula for spreadsheets. */
 void sink_csv(struct sink *s, const char *text);
 
+/* After `part`, whose bytes belong into `s`: without memory for them, `s` has failed, too. */
+void sink_lacks(struct sink *s, const struct buffer *part);
+
 /* Writes what waits. The first error ever comes with each call. */
 struct error *sink_flush(struct sink *s) ERROR_CHECKED;
 

@@ -4,7 +4,6 @@
 #include "common/array.h"
 #include "common/buffer.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,14 +70,17 @@ uint32_t event_set_add(struct event_set *s, const struct prf_event *event)
 	return number ? (uint32_t)*number : PRF_NONE;
 }
 
-uint32_t event_set_find(const struct event_set *s, const struct prf_event *event)
+bool event_set_find(const struct event_set *s, const struct prf_event *event, uint32_t *number)
 {
-	const uint64_t *number = NULL;
+	const uint64_t *found = NULL;
 	struct buffer key = { 0 };
+	bool ok;
 
 	append_key(event, &key);
-	if (buffer_ok(&key))
-		number = map_get(&s->numbers, key.data, key.size);
+	ok = buffer_ok(&key);
+	if (ok)
+		found = map_get(&s->numbers, key.data, key.size);
 	buffer_release(&key);
-	return number ? (uint32_t)*number : PRF_NONE;
+	*number = found ? (uint32_t)*found : PRF_NONE;
+	return ok;
 }

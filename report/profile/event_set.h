@@ -12,6 +12,7 @@
 #include "format/prf.h"
 #include "report/profile/text_pool.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,7 +30,7 @@ void event_set_release(struct event_set *s);
 /* The number of an event, which is added if it is new; PRF_NONE without memory. */
 uint32_t event_set_add(struct event_set *s, const struct prf_event *event);
 
-/* The number of an event; PRF_NONE if it was not added. */
-uint32_t event_set_find(const struct event_set *s, const struct prf_event *event);
+/* The number of an event; PRF_NONE if it was not added. False without memory. */
+bool event_set_find(const struct event_set *s, const struct prf_event *event, uint32_t *number);
 
 #endif

@@ -686,9 +686,9 @@ const struct prf_event *const *tally_events(const struct tally *t, size_t *n)
 	return t->events.events;
 }
 
-uint32_t tally_find_event(const struct tally *t, const struct prf_event *event)
+bool tally_find_event(const struct tally *t, const struct prf_event *event, uint32_t *number)
 {
-	return event_set_find(&t->events, event);
+	return event_set_find(&t->events, event, number);
 }
 
 const struct slices *tally_slices(const struct tally *t)

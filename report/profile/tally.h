@@ -94,8 +94,8 @@ bool tally_has_wakers(const struct tally *t);
 struct tally_waker tally_waker(const struct tally *t, const struct tally_cell *cell);
 const struct tally_group *tally_groups(const struct tally *t, size_t *n);
 const struct prf_event *const *tally_events(const struct tally *t, size_t *n);
-/* The number of such an event, PRF_NONE when no trace has it. */
-uint32_t tally_find_event(const struct tally *t, const struct prf_event *event);
+/* The number of such an event, PRF_NONE when no trace has it. False without memory. */
+bool tally_find_event(const struct tally *t, const struct prf_event *event, uint32_t *number);
 /* When the samples of the cells came; empty without PROFILE_TIMED. */
 const struct slices *tally_slices(const struct tally *t);
 

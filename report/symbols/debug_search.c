@@ -6,6 +6,7 @@
 #include <libdeflate.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/limits.h"
+#include "common/shortage.h"
 
 #define DEFAULT_DIRECTORY "/usr/lib/debug"
 
@@ -27,6 +29,18 @@ void found_file_release(struct found_file *f)
 }
 
 /* -------- opening -------- */
+
+char *debug_search_path(const char *format, ...)
+{
+	char *path;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&path, format, args) < 0)
+		path = shortage_check(NULL);
+	va_end(args);
+	return path;
+}
 
 static const char *shared_root(const char *root)
 {
@@ -48,7 +62,8 @@ int debug_search_open(const char *root, const char *path)
 	fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
 	/* Before Linux 5.6, or refused by a seccomp filter: links then lead out of the root. */
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) {
-		if (asprintf(&joined, "%s/%s", root, path) >= 0)
+		joined = debug_search_path("%s/%s", root, path);
+		if (joined)
 			fd = open(joined, (int)how.flags);
 		free(joined);
 	}
@@ -66,14 +81,18 @@ static bool open_file(struct found_file *f, const char *root, const char *path, 
 	int fd = debug_search_open(root, path);
 	enum elf_error error;
 
-	if (fd < 0)
+	if (fd < 0) {
+		shortage_note(errno);
 		return false;
+	}
 	if (fstat(fd, st) || !S_ISREG(st->st_mode)) {
 		close(fd);
 		errno = EINVAL;
 		return false;
 	}
 	error = elf_file_open(&f->elf, fd);
+	if (error == ELF_ERROR_MEMORY || error == ELF_ERROR_IO)
+		shortage_note(error == ELF_ERROR_MEMORY ? ENOMEM : errno);
 	close(fd);
 	if (error) {
 		errno = error == ELF_ERROR_LIMIT ? EFBIG : ENOEXEC;
@@ -82,8 +101,7 @@ static bool open_file(struct found_file *f, const char *root, const char *path, 
 	f->open = true;
 	f->size = (uint64_t)st->st_size;
 	f->changed_ns = changed_ns(st);
-	if (asprintf(&f->path, "%s%s", shared_root(root) ? root : "", path) < 0)
-		f->path = NULL;
+	f->path = debug_search_path("%s%s", shared_root(root) ? root : "", path);
 	return true;
 }
 
@@ -154,8 +172,9 @@ enum symbols_status debug_search_object(const struct debug_search *s, const stru
 	if (*o->path != '/')
 		return status;
 	if (s->sysroot) {
-		if (root && asprintf(&joined, "%s%s", s->sysroot, root) >= 0 &&
-		    try_object(o, joined, f, &status))
+		if (root)
+			joined = debug_search_path("%s%s", s->sysroot, root);
+		if (joined && try_object(o, joined, f, &status))
 			goto out;
 		try_object(o, s->sysroot, f, &status);
 		goto out;
@@ -197,12 +216,10 @@ bool debug_search_build_id(const struct debug_search *s, const uint8_t *id, size
 	for (size_t i = 0; i < size; i++)
 		snprintf(name + 2 * i, 3, "%02x", id[i]);
 	for (size_t i = 0; (directory = debug_directory(s, i)); i++) {
-		char *path;
-		bool found;
+		char *path = debug_search_path("%s/.build-id/%.2s/%s.debug", directory, name,
+					       name + 2);
+		bool found = path && found_file_open(f, debug_root(s, directory), path);
 
-		if (asprintf(&path, "%s/.build-id/%.2s/%s.debug", directory, name, name + 2) < 0)
-			return false;
-		found = found_file_open(f, debug_root(s, directory), path);
 		free(path);
 		if (found && has_build_id(f, id, size))
 			return true;
@@ -254,24 +271,21 @@ static bool search_link(const struct debug_search *s, const struct prf_object *o
 		return false;
 	length = (int)(slash - main->path);
 	for (int i = 0; i < 2 && !found; i++) {
-		char *path;
+		char *path = debug_search_path("%.*s/%s%s", length, main->path, i ? ".debug/" : "",
+					       name);
 
-		if (asprintf(&path, "%.*s/%s%s", length, main->path, i ? ".debug/" : "", name) < 0)
-			return false;
 		/*
 		 * The file itself has the right build-id too, so a link that names it would match.
 		 */
-		found = strcmp(path, main->path) && try_link(f, NULL, path, &link);
+		found = path && strcmp(path, main->path) && try_link(f, NULL, path, &link);
 		free(path);
 	}
 	slash = strrchr(o->path, '/');
 	length = slash ? (int)(slash - o->path) : 0;
 	for (size_t i = 0; !found && (directory = debug_directory(s, i)); i++) {
-		char *path;
+		char *path = debug_search_path("%s%.*s/%s", directory, length, o->path, name);
 
-		if (asprintf(&path, "%s%.*s/%s", directory, length, o->path, name) < 0)
-			return false;
-		found = try_link(f, debug_root(s, directory), path, &link);
+		found = path && try_link(f, debug_root(s, directory), path, &link);
 		free(path);
 	}
 	return found;
@@ -294,16 +308,16 @@ bool debug_search_alternate(const struct debug_search *s, const struct found_fil
 	const char *name = cursor_string(&c), *slash;
 	const uint8_t *id = c.at;
 	size_t size = cursor_left(&c);
-	char *path = NULL;
+	char *path;
 
 	*f = (struct found_file){ 0 };
 	if (!name || !*name || !size || size > PRF_BUILD_ID_MAX)
 		return false;
 	slash = from->path ? strrchr(from->path, '/') : NULL;
 	if (*name == '/' || !slash)
-		path = strdup(name);
-	else if (asprintf(&path, "%.*s/%s", (int)(slash - from->path), from->path, name) < 0)
-		path = NULL;
+		path = debug_search_path("%s", name);
+	else
+		path = debug_search_path("%.*s/%s", (int)(slash - from->path), from->path, name);
 	if (path && (found_file_open(f, *name == '/' ? s->sysroot : NULL, path) ||
 		     (*name == '/' && found_file_open(f, NULL, path)))) {
 		free(path);

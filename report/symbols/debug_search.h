@@ -63,6 +63,9 @@ bool debug_search_kernel(const struct debug_search *s, const struct prf_object *
  */
 int debug_search_open(const char *root, const char *path);
 
+/* A path put together, to be freed; NULL without memory, which is noted (common/shortage.h). */
+char *debug_search_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Opens a path that nothing is known about: no device, no pipe. */
 bool found_file_open(struct found_file *f, const char *root, const char *path);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/symbols/debug_split.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/shortage.h"
 #include "report/dwarf/dwarf_constants.h"
 
 #define COLUMNS_MAX 16
@@ -41,7 +41,7 @@ void debug_split_release(struct debug_split *s)
 static struct split_file *open_split(const char *root, const char *path,
 				     const struct dwarf_unit *skeleton)
 {
-	struct split_file *f = calloc(1, sizeof(*f));
+	struct split_file *f = shortage_check(calloc(1, sizeof(*f)));
 
 	if (!f)
 		return NULL;
@@ -89,7 +89,8 @@ static struct split_file *open_once(struct debug_split *s, const char *root, con
 {
 	bool added;
 	/* With its NUL where it lies below the root: that is another file. */
-	uint64_t *file = map_put(&s->files, path, strlen(path) + (root != NULL), &added);
+	uint64_t *file =
+		shortage_check(map_put(&s->files, path, strlen(path) + (root != NULL), &added));
 
 	if (file && added)
 		*file = (uintptr_t)open_split(root, path, skeleton);
@@ -102,17 +103,18 @@ static struct split_file *open_dwo(struct debug_split *s, const struct dwarf_uni
 	const char *name = skeleton->dwo_name, *base = strrchr(name, '/');
 	const char *slash = strrchr(s->main_path, '/');
 	struct split_file *f;
-	char *path;
+	char *path = *name == '/' ? debug_search_path("%s", name)
+				  : debug_search_path("%s/%s", skeleton->comp_dir, name);
 
-	if (*name == '/' ? asprintf(&path, "%s", name) < 0
-			 : asprintf(&path, "%s/%s", skeleton->comp_dir, name) < 0)
+	if (!path)
 		return NULL;
 	f = open_once(s, s->search->sysroot, path, skeleton);
 	free(path);
 	if (f || !slash)
 		return f;
 	base = base ? base + 1 : name;
-	if (asprintf(&path, "%.*s/%s", (int)(slash - s->main_path), s->main_path, base) < 0)
+	path = debug_search_path("%.*s/%s", (int)(slash - s->main_path), s->main_path, base);
+	if (!path)
 		return NULL;
 	f = open_once(s, NULL, path, skeleton);
 	free(path);
@@ -215,12 +217,9 @@ static struct dwarf_unit *unit_in_package(struct split_file *package,
 static struct split_file *open_package(const struct debug_split *s,
 				       const struct dwarf_unit *skeleton)
 {
-	struct split_file *f;
-	char *path;
+	char *path = debug_search_path("%s.dwp", s->main_path);
+	struct split_file *f = path ? open_split(NULL, path, skeleton) : NULL;
 
-	if (asprintf(&path, "%s.dwp", s->main_path) < 0)
-		return NULL;
-	f = open_split(NULL, path, skeleton);
 	free(path);
 	return f;
 }

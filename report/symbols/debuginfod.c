@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/shortage.h"
+
 #define LIBRARY "libdebuginfod.so.1"
 #define TIMEOUT_SECONDS "10"
 
@@ -65,14 +67,14 @@ struct debuginfod *debuginfod_new(bool (*progress)(const char *what, void *conte
 
 	if (!urls || !*urls)
 		return NULL;
-	d = calloc(1, sizeof(*d));
+	d = shortage_check(calloc(1, sizeof(*d)));
 	if (!d)
 		return NULL;
 	d->progress = progress;
 	d->context = context;
 	setenv("DEBUGINFOD_TIMEOUT", TIMEOUT_SECONDS, 0);
 	if (!load(d))
-		d->client = d->begin();
+		d->client = shortage_check(d->begin());
 	if (d->client)
 		return d;
 	debuginfod_free(d);
@@ -101,8 +103,10 @@ static char *find(struct debuginfod *d, find_function *function, const struct pr
 	d->set_progress(d->client, go_on);
 	fd = function(d->client, object->build_id, object->build_id_size, &path);
 	current = NULL;
-	if (fd < 0)
+	if (fd < 0) {
+		shortage_note(-fd);
 		return NULL;
+	}
 	close(fd);
 	return path;
 }

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/shortage.h"
+
 /*
  * Longer names stay as they are. The recursion limit of libiberty would refuse C++ names of
  * more than 1,024 bytes, which templates easily make; without it, the depth is bounded by
@@ -77,7 +79,8 @@ static size_t d_distance(const char *name, size_t at)
 static bool d_is_bounded(const char *name)
 {
 	size_t size = strlen(name);
-	size_t *made = malloc((size + 1) * sizeof(*made)); /* at most, up to there */
+	/* How long the text is at most, up to there. */
+	size_t *made = shortage_check(malloc((size + 1) * sizeof(*made)));
 
 	if (!made)
 		return false;
@@ -135,8 +138,8 @@ static const char *demangle_with(const char *name, bool full, struct text *t, st
 	if (size > NAME_BYTES_MAX)
 		return name;
 	/* The name may lie in a file that is written to meanwhile; copies keep their length. */
-	copy = arena_text(arena, name, size);
-	suffix = plt ? arena_text(arena, plt, strlen(plt)) : "";
+	copy = shortage_check(arena_text(arena, name, size));
+	suffix = plt ? shortage_check(arena_text(arena, plt, strlen(plt))) : "";
 	if (!copy || !suffix)
 		return name;
 	language = name[1] == 'D' ? translate_d(copy, t) : translate(copy, full, t);
@@ -144,7 +147,7 @@ static const char *demangle_with(const char *name, bool full, struct text *t, st
 		return name;
 	t->bytes[t->size] = 0;
 	/* What stands for a clone's suffix is no longer than in the name. */
-	shown = arena_take(arena, t->size + size + strlen(suffix) + 1);
+	shown = shortage_check(arena_take(arena, t->size + size + strlen(suffix) + 1));
 	if (!shown)
 		return name;
 	if (full) {
@@ -163,7 +166,7 @@ const char *demangle(const char *name, bool full, struct arena *arena)
 
 	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R' && name[1] != 'D'))
 		return name;
-	t = malloc(sizeof(*t));
+	t = shortage_check(malloc(sizeof(*t)));
 	if (!t)
 		return name;
 	name = demangle_with(name, full, t, arena);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/shortage.h"
 #include "report/symbols/symbol_table.h"
 
 #define ENCODING_DATA_REL_SDATA4 0x3b
@@ -151,7 +152,8 @@ void fde_find(const struct elf_file *e, const char *file, const struct symbol_se
 				  (unsigned long long)start);
 		if (length < (int)sizeof(text))
 			search->names[i] = (struct symbol_name){
-				arena_text(search->arena, text, (size_t)length), start, size
+				shortage_check(arena_text(search->arena, text, (size_t)length)),
+				start, size
 			};
 	}
 }

@@ -2,11 +2,13 @@
 #include "report/symbols/object_lookup.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
 #include "common/buffer.h"
+#include "common/shortage.h"
 #include "common/sorted.h"
 
 void object_lookup_release(struct object_lookup *l)
@@ -34,10 +36,14 @@ void object_lookup_release(struct object_lookup *l)
 /* All processes of a kernel have the same vDSO: ours is read if the build-id is equal. */
 static enum symbols_status open_vdso(const struct prf_object *o, struct found_file *f)
 {
-	if (elf_file_open_vdso(&f->elf))
+	enum elf_error error = elf_file_open_vdso(&f->elf);
+
+	if (error == ELF_ERROR_MEMORY)
+		shortage_note(ENOMEM);
+	if (error)
 		return SYMBOLS_NO_FILE;
 	f->open = true;
-	f->path = strdup("[vdso]");
+	f->path = shortage_check(strdup("[vdso]"));
 	if (o->build_id_size && f->elf.build_id_size == o->build_id_size &&
 	    !memcmp(f->elf.build_id, o->build_id, o->build_id_size))
 		return SYMBOLS_OK;
@@ -55,11 +61,16 @@ static bool has_symbol_table(const struct elf_file *e)
 
 static void open_mini(struct object_lookup *l)
 {
+	enum elf_error error;
 	size_t size;
 
 	l->mini_data = debug_sections_mini(&l->main.elf, &size);
-	if (l->mini_data && !elf_file_open_memory(&l->mini.elf, l->mini_data, size))
-		l->mini.open = true;
+	if (!l->mini_data)
+		return;
+	error = elf_file_open_memory(&l->mini.elf, l->mini_data, size);
+	if (error == ELF_ERROR_MEMORY)
+		shortage_note(ENOMEM);
+	l->mini.open = !error;
 }
 
 static void take_status(struct object_lookup *l)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/limits.h"
+#include "common/shortage.h"
 #include "common/sorted.h"
 #include "report/symbols/symbol_table.h"
 
@@ -137,7 +138,7 @@ static const char *symbol_text(const struct elf_file *e, uint32_t table, uint64_
 		return NULL;
 	/* Not strlen() again: the file may be written to meanwhile. */
 	size = (size_t)(strings.at - (const uint8_t *)name) - 1;
-	text = arena_take(arena, size + sizeof(SUFFIX));
+	text = shortage_check(arena_take(arena, size + sizeof(SUFFIX)));
 	if (!text)
 		return NULL;
 	memcpy(text, name, size);
@@ -175,7 +176,9 @@ void plt_find(const struct elf_file *e, const struct symbol_search *search)
 	uint64_t budget = (uint64_t)LIMIT_SYMBOLS * RELOCATION_BYTES;
 
 	find_sections(&s);
-	s.list = s.section_count ? calloc(search->n ? search->n : 1, sizeof(*s.list)) : NULL;
+	if (!s.section_count)
+		return;
+	s.list = shortage_check(calloc(search->n ? search->n : 1, sizeof(*s.list)));
 	if (!s.list)
 		return;
 	for (size_t i = 0; i < search->n; i++)

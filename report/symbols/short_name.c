@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/shortage.h"
 #include "report/symbols/demangle.h"
 
 /*
@@ -54,7 +55,7 @@ static char closing(char c)
 
 static int find_partners(struct short_name *s)
 {
-	uint32_t *stack = calloc(s->size + 1, sizeof(*stack));
+	uint32_t *stack = shortage_check(calloc(s->size + 1, sizeof(*stack)));
 	size_t depth = 0;
 
 	if (!stack)
@@ -208,7 +209,7 @@ void shorten_name(char *to, const char *name, bool path_style)
 	};
 	size_t special = path_style ? 0 : special_length(&s);
 
-	s.partner = calloc(s.size + 9, sizeof(*s.partner));
+	s.partner = shortage_check(calloc(s.size + 9, sizeof(*s.partner)));
 	if (s.partner && !find_partners(&s)) {
 		put(&s, name, special);
 		put_range(&s, special, s.size);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/limits.h"
+#include "common/shortage.h"
 #include "common/sorted.h"
 
 #define SYMBOL_BYTES 24
@@ -115,8 +116,8 @@ static bool choice_init(struct choice *c, const struct symbol_search *search)
 	size_t room = search->n ? search->n : 1;
 
 	*c = (struct choice){ .search = search };
-	c->sized = calloc(room, sizeof(*c->sized));
-	c->unsized = calloc(room, sizeof(*c->unsized));
+	c->sized = shortage_check(calloc(room, sizeof(*c->sized)));
+	c->unsized = shortage_check(calloc(room, sizeof(*c->unsized)));
 	return c->sized && c->unsized;
 }
 
@@ -173,7 +174,7 @@ static const char *without_version(const char *name, struct arena *arena)
 
 	if (!at || at == name)
 		return name;
-	copy = arena_text(arena, name, (size_t)(at - name));
+	copy = shortage_check(arena_text(arena, name, (size_t)(at - name)));
 	return copy ? copy : name;
 }
 

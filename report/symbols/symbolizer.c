@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/symbols/symbolizer.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "common/buffer.h"
 #include "common/fuzzing.h"
 #include "common/map.h"
+#include "common/shortage.h"
 #include "report/output/parallel.h"
 #include "report/symbols/debuginfod.h"
 #include "report/symbols/demangle.h"
@@ -41,7 +43,8 @@ struct object {
 	uint64_t *offsets;
 	struct object_lookup *lookup; /* of objects with something to look up only: it is large */
 	struct name_cache cache;
-	bool cached; /* all answers are in it */
+	bool cached;  /* all answers are in it */
+	int shortage; /* an errno: why its answers may lack something; 0: they do not */
 };
 
 struct symbolizer {
@@ -56,8 +59,9 @@ struct symbolizer {
 	struct arena answers; /* of all that symbolizer_forget() forgets */
 	struct arena workers[PARALLEL_THREADS_MAX];
 	unsigned int threads;
-	int failed;  /* a job ran out of memory */
-	bool stored; /* answers were written to the cache */
+	int failed;		       /* a job ran out of memory */
+	bool stored;		       /* answers were written to the cache */
+	const struct object *short_of; /* whose `shortage` was noted first; NULL: nobody's */
 };
 
 struct error *symbolizer_new(struct symbolizer **symbolizer,
@@ -99,6 +103,7 @@ void symbolizer_forget(struct symbolizer *s)
 	arena_release(&s->answers);
 	s->query_count = 0;
 	s->stored = false;
+	s->short_of = NULL;
 }
 
 void symbolizer_free(struct symbolizer *s)
@@ -380,10 +385,24 @@ struct plan {
 	size_t unit_count;
 };
 
-static void note(struct plan *p, int result)
+static void take_shortage(struct symbolizer *s, struct object *o)
+{
+	const struct object *nobody = NULL;
+	int os_error = shortage_take();
+
+	if (!os_error)
+		return;
+	__atomic_store_n(&o->shortage, os_error, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&s->short_of, &nobody, o, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+}
+
+/* What a job came to. */
+static void note(struct plan *p, struct object *o, int result)
 {
 	if (result)
 		__atomic_store_n(&p->symbolizer->failed, 1, __ATOMIC_RELAXED);
+	take_shortage(p->symbolizer, o);
 }
 
 static void look_into_cache(struct object *o)
@@ -402,25 +421,25 @@ static void open_job(size_t job, unsigned int worker, void *context)
 	struct plan *p = context;
 	struct object *o = p->objects[job];
 
-	if (sort_offsets(p->symbolizer, o) || object_lookup_open(o->lookup)) {
-		note(p, -1);
+	note(p, o, sort_offsets(p->symbolizer, o) || object_lookup_open(o->lookup));
+	if (p->symbolizer->failed)
 		return;
-	}
 	/* The answers in the cache were found without the debug file that a server may have. */
 	if (p->symbolizer->options.debuginfod && object_lookup_wants_debug(o->lookup))
 		return;
-	if (p->symbolizer->options.cache && !p->symbolizer->failed)
+	if (p->symbolizer->options.cache)
 		look_into_cache(o);
 }
 
 static void names_job(size_t job, unsigned int worker, void *context)
 {
 	struct plan *p = context;
-	struct object_lookup *l = p->objects[job / 2]->lookup;
+	struct object *o = p->objects[job / 2];
+	struct object_lookup *l = o->lookup;
 
-	if (p->objects[job / 2]->cached)
+	if (o->cached)
 		return;
-	note(p, job % 2 ? object_lookup_symbols(l) : object_lookup_units(l));
+	note(p, o, job % 2 ? object_lookup_symbols(l) : object_lookup_units(l));
 }
 
 static void unit_job(size_t job, unsigned int worker, void *context)
@@ -428,7 +447,8 @@ static void unit_job(size_t job, unsigned int worker, void *context)
 	struct plan *p = context;
 	struct unit_job *u = &p->units[job];
 
-	note(p, object_lookup_unit(u->object->lookup, u->run, &p->symbolizer->workers[worker]));
+	note(p, u->object,
+	     object_lookup_unit(u->object->lookup, u->run, &p->symbolizer->workers[worker]));
 }
 
 static int by_weight(const void *left, const void *right)
@@ -512,6 +532,7 @@ static void download(struct plan *p)
 		if (path)
 			object_lookup_add_debug(o->lookup, path);
 		free(path);
+		take_shortage(s, o);
 	}
 	debuginfod_free(client);
 }
@@ -574,8 +595,10 @@ static const char *shown_name(struct symbolizer *s, struct shown_names *t, const
 
 	if (!s->options.demangle || !*function)
 		return function;
-	if (2 * t->used >= t->mask && grow_shown(t))
+	if (2 * t->used >= t->mask && grow_shown(t)) {
+		shortage_note(ENOMEM);
 		return function;
+	}
 	for (;; k++) {
 		size_t i = k & t->mask;
 
@@ -638,7 +661,7 @@ static bool keep_answers(const struct object *o, const struct query *answers)
 	struct name_cache_answer *kept;
 	struct name_cache_key key;
 
-	if (o->cached || object_lookup_lacks_alternate(o->lookup) ||
+	if (o->cached || o->shortage || object_lookup_lacks_alternate(o->lookup) ||
 	    !object_lookup_key(o->lookup, &key))
 		return false;
 	kept = calloc(o->lookup->n ? o->lookup->n : 1, sizeof(*kept));
@@ -697,6 +720,7 @@ static void finish_query(struct symbolizer *s, struct query *q, struct shown_nam
 		places[i].name = s->objects[q->object]->recorded.kind == PRF_OBJECT_SCRIPT
 					 ? places[i].function
 					 : shown_name(s, shown, places[i].function);
+	take_shortage(s, s->objects[q->object]);
 	if (q->places && *places[q->places - 1].function)
 		s->objects[q->object]->named++;
 }
@@ -707,6 +731,7 @@ struct error *symbolizer_run(struct symbolizer *s)
 	struct shown_names shown = { 0 };
 	struct error *error = gather(s);
 
+	shortage_take();
 	if (!error && run_plan(&plan))
 		error = error_memory();
 	for (size_t i = 0; !error && i < plan.n; i++)
@@ -727,6 +752,12 @@ const struct symbolizer_place *symbolizer_places(const struct symbolizer *s, uin
 {
 	*n = query < s->query_count ? s->queries[query].places : 0;
 	return *n ? s->queries[query].answer : NULL;
+}
+
+int symbolizer_shortage(const struct symbolizer *s, const char **path)
+{
+	*path = s->short_of ? s->short_of->recorded.path : "";
+	return s->short_of ? s->short_of->shortage : 0;
 }
 
 void symbolizer_found(const struct symbolizer *s, uint32_t object, struct symbols_found *found)

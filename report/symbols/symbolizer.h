@@ -102,6 +102,13 @@ void symbolizer_forget(struct symbolizer *s);
 const struct symbolizer_place *symbolizer_places(const struct symbolizer *s, uint32_t query,
 						 size_t *n);
 
+/*
+ * After the run: the errno of the first failure, of memory or the like, that names, inlined calls
+ * or lines may be missing because of; 0: none is. `path`: of the object whose files were read, and
+ * stays until symbolizer_free(). Such answers are not kept in the cache.
+ */
+int symbolizer_shortage(const struct symbolizer *s, const char **path);
+
 /* After the run: where an object's names came from, or why there are none. */
 void symbolizer_found(const struct symbolizer *s, uint32_t object, struct symbols_found *found);
 

@@ -144,7 +144,7 @@ static uint32_t add_row(struct table *t, const char *object)
 	bool added;
 
 	make_key(t, object);
-	if (buffer_ok(&t->key))
+	if (buffer_ok(&t->text) && buffer_ok(&t->key))
 		id = map_number(&t->ids, t->key.data, t->key.size, (uint32_t)r->count, &added);
 	if (id == UINT32_MAX || !added)
 		return id;

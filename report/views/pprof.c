@@ -531,7 +531,9 @@ static struct error *pprof_build(struct pprof *pp)
 	pprof_mappings(pp);
 	pprof_functions(pp);
 	pprof_samples(pp, worth);
-	return pp->out.failed || pp->message.failed || pp->part.failed ? error_memory() : 0;
+	return pp->out.failed || pp->message.failed || pp->part.failed || pp->packed.failed
+		       ? error_memory()
+		       : NULL;
 }
 
 struct error *pprof_render(const struct profile *p, const struct view_options *o, struct sink *s)

@@ -144,6 +144,7 @@ static void write_thread(struct speedscope *w, const struct thread *thread)
 	if (w->profile->trace_count > 1)
 		buffer_printf(&name, " %s", w->profile->traces[group->trace].path);
 	write_profile(w, buffer_string(&name), thread);
+	sink_lacks(w->sink, &name);
 	buffer_release(&name);
 }
 

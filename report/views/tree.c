@@ -94,7 +94,7 @@ static bool add_leading(struct tree *t, const struct profile_entry *e, uint32_t 
 		buffer_clear(&label);
 		label_group(&label, t->profile, e, t->options->leading[i]);
 		text = text_pool_add(&t->texts, buffer_string(&label));
-		ok = text != UINT32_MAX;
+		ok = buffer_ok(&label) && text != UINT32_MAX;
 		if (ok)
 			*at = node_tree_add(&t->calls, *at, text);
 		ok = ok && *at != PRF_NONE;

@@ -132,6 +132,20 @@ static void test_remembers_the_first_error(void **state)
 	sink_release(&s);
 }
 
+static void test_lacks_a_part(void **state)
+{
+	struct buffer part = { 0 };
+	struct sink s;
+
+	sink_init(&s, -1);
+	sink_lacks(&s, &part);
+	assert_no_error(sink_flush(&s));
+	part.failed = true;
+	sink_lacks(&s, &part);
+	assert_error(sink_flush(&s), ERROR_MEMORY, "out of memory");
+	sink_release(&s);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_numbers),
 	cmocka_unit_test(test_lengths_of_numbers),
@@ -139,6 +153,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_printable),
 	cmocka_unit_test(test_writes_everything),
 	cmocka_unit_test(test_remembers_the_first_error),
+	cmocka_unit_test(test_lacks_a_part),
 };
 
 UNIT_TESTS(tests);

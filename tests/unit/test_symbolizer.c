@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -241,6 +242,35 @@ static void unidentified(void **state)
 	symbolizer_free(s);
 }
 
+/* Where a file cannot be opened for want of descriptors that is known, and later forgotten. */
+static void short_of_descriptors(void **state)
+{
+	char own[4096];
+	const char *path;
+	struct symbolizer *s = new_symbolizer(1);
+	struct rlimit before, none;
+	uint32_t file, jit;
+
+	own_path(own);
+	jit = add_object(s, PRF_OBJECT_JIT, "[jit]");
+	file = add_object(s, PRF_OBJECT_FILE, own);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	for (int i = 0; i < 2; i++) {
+		ask(s, jit, 0x1000, true);
+		ask(s, file, 0x1000, true);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, i ? &before : &none), 0);
+		assert_null(symbolizer_run(s));
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+		assert_int_equal(symbolizer_shortage(s, &path), i ? 0 : EMFILE);
+		assert_string_equal(path, i ? "" : own);
+		expect_status(s, file, i ? SYMBOLS_OK : SYMBOLS_UNREADABLE);
+		symbolizer_forget(s);
+	}
+	symbolizer_free(s);
+}
+
 /* What was asked and found goes; symbols that were added stay, and others can be added. */
 static void asked_again(void **state)
 {
@@ -332,15 +362,11 @@ static void unused_objects_are_small(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(recorded_symbols),
-	cmocka_unit_test(embedded_names),
-	cmocka_unit_test(wrong_numbers),
-	cmocka_unit_test(files),
-	cmocka_unit_test(asked_again),
-	cmocka_unit_test(unidentified),
-	cmocka_unit_test(copies),
-	cmocka_unit_test(symbols_at_one_start),
-	cmocka_unit_test(unused_objects_are_small),
+	cmocka_unit_test(recorded_symbols),	cmocka_unit_test(embedded_names),
+	cmocka_unit_test(wrong_numbers),	cmocka_unit_test(files),
+	cmocka_unit_test(short_of_descriptors), cmocka_unit_test(asked_again),
+	cmocka_unit_test(unidentified),		cmocka_unit_test(copies),
+	cmocka_unit_test(symbols_at_one_start), cmocka_unit_test(unused_objects_are_small),
 };
 
 UNIT_TESTS(tests);
