@@ -60,9 +60,10 @@ static __always_inline void user_frames(void *ctx, struct walk *w, void *registe
 {
 	struct sample *s = walk_sample(w);
 	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 mm = task_mm(task);
 
 	/* Without memory there is no stack: kernel threads, and the last part of an exit. */
-	if (unwind_by == UNWIND_BY_NOTHING || task->flags & PF_KTHREAD || !task->mm) {
+	if (unwind_by == UNWIND_BY_NOTHING || task->flags & PF_KTHREAD || !mm) {
 		s->walk_end = WALK_NO_USER_STACK;
 		return;
 	}
@@ -70,9 +71,9 @@ static __always_inline void user_frames(void *ctx, struct walk *w, void *registe
 	if (unwind_by == UNWIND_BY_FRAME_POINTER)
 		follow_frame_pointers(ctx, s);
 	else if (registers)
-		walk_user_regs(w, s->pid, registers);
+		walk_user_regs(w, s->pid, mm, registers);
 	else
-		walk_user_task(w, s->pid);
+		walk_user_task(w, s->pid, mm);
 }
 
 /* Appended to the user frames. */

@@ -149,10 +149,12 @@ static __always_inline struct unwind_fresh_segment *find_fresh(__u32 tgid, __u64
 	return NULL;
 }
 
-/* The current process's rule at pc by its fresh segments, of which there may be a new one. */
-__noinline __u32 fresh_rule(__u32 tgid, __u64 pc)
+/*
+ * The current process's rule at pc by its fresh segments, of which there may be a new one. `mm` 0:
+ * it is not the current one.
+ */
+__noinline __u32 fresh_rule(__u32 tgid, __u64 mm, __u64 pc)
 {
-	__u64 mm = WALKS_CURRENT ? (__u64)bpf_get_current_task_btf()->mm : 0;
 	struct unwind_fresh_segment *one = mm ? find_fresh(tgid, mm, pc) : NULL;
 	__u32 rule;
 
@@ -206,15 +208,17 @@ static __always_inline void walk_exec(__u32 tgid, int wanted)
 	struct unwind_process fresh = { .execs = process ? process->execs + 1 : 1 };
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct user_registers *registers = (void *)bpf_task_pt_regs(task);
+	struct mm_struct *mm = (void *)task_mm(task);
 	__u64 pc;
 
-	fresh.mm = (__u64)task->mm;
+	fresh.mm = (__u64)mm;
 	if (!process && !wanted)
 		return;
 	bpf_map_update_elem(&unwind_processes, &tgid, &fresh, BPF_ANY);
 	fresh_drop(tgid);
 	/* The program itself, and where it starts: in the dynamic linker, mostly. */
-	walk_ask(tgid, task->mm->start_code);
+	if (!bpf_probe_read_kernel(&pc, sizeof(pc), &mm->start_code))
+		walk_ask(tgid, pc);
 	if (!bpf_probe_read_kernel(&pc, sizeof(pc), &registers->pc))
 		walk_ask(tgid, pc);
 }

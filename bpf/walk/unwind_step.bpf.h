@@ -37,7 +37,7 @@ static __always_inline __u32 rule_at(struct walk *w, __u64 pc)
 	at = (__u32)index;
 	s = index < 0 ? NULL : bpf_map_lookup_elem(&unwind_segments, &at);
 	if (!s)
-		return fresh_rule(w->tgid, pc);
+		return fresh_rule(w->tgid, WALKS_CURRENT ? w->mm : 0, pc);
 	c->rule = rule_in_segment(s, pc);
 	c->pc = pc;
 	c->run = w->run;

@@ -9,7 +9,7 @@
  *     struct walk *w = walk_begin(CLASS_TIMER);
  *     struct sample *s = walk_sample(w);
  *     s->time_ns = ...;
- *     walk_user_regs(w, tgid, &ctx->regs);
+ *     walk_user_regs(w, tgid, task_mm(task), &ctx->regs);
  *     // s->user_frames, s->walk_end and s->frames[0 .. user_frames) are set; more frames
  *     // may be appended
  *
@@ -115,6 +115,7 @@ static __always_inline void walk_from_registers(struct walk *w, __u32 tgid, __u6
 	w->end = WALK_TOO_DEEP;
 	w->window_bytes = 0;
 	w->tgid = tgid;
+	w->mm = mm;
 	w->first = process ? process->first : 0;
 	w->count = process ? process->count : 0;
 	w->run = process ? process->id : 0;
@@ -140,24 +141,25 @@ static __always_inline int walk_read_saved(struct walk *w, struct task_struct *t
 }
 
 /* From the registers that the current task saved. */
-static __always_inline void walk_user_task(struct walk *w, __u32 tgid)
+static __always_inline void walk_user_task(struct walk *w, __u32 tgid, __u64 mm)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
 	if (task->flags & PF_KTHREAD || !tgid)
 		walk_sample(w)->walk_end = WALK_NO_USER_STACK;
 	else if (!walk_read_saved(w, task))
-		walk_from_registers(w, tgid, (__u64)task->mm);
+		walk_from_registers(w, tgid, mm);
 }
 
 /* From the registers of a perf event, which are those of the interrupted code, user or kernel. */
 #define walk_copy(name) w->registers.name = regs->name
-static __always_inline void walk_user_regs(struct walk *w, __u32 tgid, void *context_registers)
+static __always_inline void walk_user_regs(struct walk *w, __u32 tgid, __u64 mm,
+					   void *context_registers)
 {
 	struct user_registers *regs = context_registers;
 
 	if (!REGISTERS_USER(regs)) {
-		walk_user_task(w, tgid);
+		walk_user_task(w, tgid, mm);
 		return;
 	}
 #if defined(__TARGET_ARCH_x86)
@@ -169,7 +171,7 @@ static __always_inline void walk_user_regs(struct walk *w, __u32 tgid, void *con
 	walk_copy(x[5]), walk_copy(x[6]), walk_copy(x[28]), walk_copy(link), walk_copy(pstate);
 #endif
 	walk_copy(fp), walk_copy(sp), walk_copy(pc);
-	walk_from_registers(w, tgid, (__u64)bpf_get_current_task_btf()->mm);
+	walk_from_registers(w, tgid, mm);
 }
 #undef walk_copy
 
