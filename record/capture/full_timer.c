@@ -11,12 +11,29 @@
 #include <stdio.h>
 #include <string.h>
 
-void full_timer_foresee(struct full_timer *f, struct sampler_bpf *sampler, int types)
+static bool holds_something(const struct bpf_map *map)
 {
+	uint8_t key[64];
+
+	return bpf_map__key_size(map) <= sizeof(key) &&
+	       !bpf_map_get_next_key(bpf_map__fd(map), NULL, key);
+}
+
+static bool knows_runtime(const struct sampler_bpf *sampler)
+{
+	return holds_something(sampler->maps.scripts) ||
+	       holds_something(sampler->maps.script_files);
+}
+
+bool full_timer_foresee(struct full_timer *f, struct sampler_bpf *sampler, int types)
+{
+	if (knows_runtime(sampler))
+		return false;
 	f->first = sampler;
 	f->types = types;
 	f->since_ns = UINT64_MAX;
 	sampler->rodata->walks_runtimes = false;
+	return true;
 }
 
 static int put(const struct full_timer *f, const struct sampler_bpf *edition)
@@ -121,19 +138,11 @@ static void begin(struct full_timer *f)
 	f->refused = error;
 }
 
-static bool holds_something(const struct bpf_map *map)
-{
-	uint8_t key[64];
-
-	return bpf_map__key_size(map) <= sizeof(key) &&
-	       !bpf_map_get_next_key(bpf_map__fd(map), NULL, key);
-}
-
 bool full_timer_look(struct full_timer *f)
 {
 	if (!f->first || f->begun)
 		return f->begun;
-	if (holds_something(f->first->maps.scripts) || holds_something(f->first->maps.script_files))
+	if (knows_runtime(f->first))
 		begin(f);
 	return f->begun;
 }

@@ -29,8 +29,11 @@ struct full_timer {
 	void (*warn)(const char *text, void *context);
 };
 
-/* Before the sampler's programs are loaded: they are the first edition. */
-void full_timer_foresee(struct full_timer *f, struct sampler_bpf *sampler, int types);
+/*
+ * Before the sampler's programs are loaded, with their maps there: they are the first edition.
+ * False: some runtime is known already, so they are the full one, and the only one.
+ */
+bool full_timer_foresee(struct full_timer *f, struct sampler_bpf *sampler, int types);
 
 /* After that: timers run it. 0 or -errno. */
 int full_timer_put_first(struct full_timer *f);
