@@ -134,7 +134,7 @@ static __always_inline void walk_waiting(struct walk *w, struct task_struct *tas
 		return;
 	copy_stack(task, w->registers.sp);
 	script_begin(w, task->tgid);
-	walk_from_registers(w, task->tgid, mm);
+	walk_from_registers(w, task->tgid, mm, true);
 }
 
 static __always_inline void send_waiting(struct walk *w, struct task_struct *task)

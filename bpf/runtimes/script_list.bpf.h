@@ -342,7 +342,7 @@ static __always_inline int script_may_lock(struct task_struct *task, __u32 tgid)
 	const __u64 *lists = script_lists_of(tgid);
 	const struct script_process *process;
 
-	if (!walks_runtimes || !lists || !*lists || !script_futex(task))
+	if (!lists || !*lists || !script_futex(task))
 		return 0;
 	process = bpf_map_lookup_elem(&scripts, &tgid);
 	return process && process->runtime == SCRIPT_PYTHON;
@@ -353,7 +353,7 @@ static __always_inline void script_list(struct walk *w, __u32 tgid)
 {
 	const __u64 *lists = script_lists_of(tgid);
 
-	if (walks_runtimes && lists && *lists)
+	if (lists && *lists)
 		script_read_list(w->index, tgid, 0);
 }
 

@@ -388,8 +388,11 @@ __noinline int step_to_handler(__u32 index, __u32 number)
 	return STEP_ON;
 }
 
-/* Appends the frame at w->pc to the sample and goes to its caller. Not 0: the walk has ended. */
-static __always_inline int step(struct walk *w)
+/*
+ * Appends the frame at w->pc to the sample and goes to its caller. Not 0: the walk has ended.
+ * `runtimes`: it may be one of a runtime.
+ */
+static __always_inline int step(struct walk *w, bool runtimes)
 {
 	__u32 n = w->frames;
 	struct unwind_rule *rule;
@@ -400,9 +403,9 @@ static __always_inline int step(struct walk *w)
 	w->room[WALK_SAMPLE_WORDS + (n & (MAX_USER_FRAMES - 1))] =
 		w->pc | (w->exact ? FRAME_EXACT : 0) | (w->guessed ? FRAME_GUESSED : 0);
 	w->frames = n + 1;
-	if (walks_runtimes && hotspot_has(w, w->pc))
+	if (runtimes && hotspot_has(w, w->pc))
 		return hotspot_step(w->index);
-	if (walks_runtimes && w->v8.size) {
+	if (runtimes && w->v8.size) {
 		int ended = step_v8(w->index);
 
 		if (w->v8.function) {
@@ -414,7 +417,7 @@ static __always_inline int step(struct walk *w)
 			return ended;
 	}
 	number = rule_at(w, w->exact ? w->pc : w->pc - 1);
-	if (walks_runtimes && (number == UNWIND_NONE || number == RULE_NO_MAPPING)) {
+	if (runtimes && (number == UNWIND_NONE || number == RULE_NO_MAPPING)) {
 		hotspot_begin(w);
 		if (hotspot_has(w, w->pc))
 			return hotspot_step(w->index);

@@ -18,7 +18,7 @@ struct sampler_bpf;
 
 /* Starts as { 0 }. */
 struct full_timer {
-	const struct sampler_bpf *first; /* NULL: there is only one edition, the full one */
+	const struct sampler_bpf *first; /* whose first edition it is; NULL: there is none */
 	struct sampler_bpf *skeleton;
 	int types; /* see kernel_types.h */
 	bool begun;
@@ -30,8 +30,8 @@ struct full_timer {
 };
 
 /*
- * Before the sampler's programs are loaded, with their maps there: they are the first edition.
- * False: some runtime is known already, so they are the full one, and the only one.
+ * Before the sampler's programs are loaded, with their maps there. False: some runtime is known
+ * already, so timers run the full edition from the beginning, and there is no first one.
  */
 bool full_timer_foresee(struct full_timer *f, struct sampler_bpf *sampler, int types);
 

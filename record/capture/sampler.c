@@ -293,6 +293,8 @@ static struct error *load(struct sampler *s, const struct sampler_options *optio
 	int status;
 
 	bpf_program__set_autoload(s->skeleton->progs.enter_timer, later);
+	bpf_program__set_autoload(s->skeleton->progs.sample_native, later);
+	bpf_program__set_autoload(s->skeleton->progs.sample_timer, !later);
 	status = sampler_bpf__load(s->skeleton);
 	if (!status)
 		status = full_timer_put_first(&s->full_timer);

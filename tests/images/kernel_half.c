@@ -162,7 +162,7 @@ const struct sample *kernel_half_sample(const struct kernel_half *h)
 	s = walk_sample(w);
 	s->pid = h->thread.pid;
 	s->tid = h->thread.tid;
-	current_frames(NULL, w, &registers);
+	current_frames(NULL, w, &registers, true);
 	return s;
 }
 
