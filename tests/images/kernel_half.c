@@ -83,6 +83,8 @@ static void *look_up(const void *map, const void *key)
 		return &lists;
 	if (map == &script_sent)
 		return sent_entry(n);
+	if (map == &unwind_fresh)
+		return NULL;
 	if (map == &unwind_segments)
 		return table_entry(t->segments, t->segment_count, sizeof(*t->segments), n);
 	if (map == &unwind_pages)
