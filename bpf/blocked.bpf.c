@@ -126,13 +126,15 @@ static __always_inline void copy_stack(struct task_struct *task, __u64 sp)
 
 static __always_inline void walk_waiting(struct walk *w, struct task_struct *task)
 {
-	if (unwind_by != UNWIND_BY_TABLES || task->flags & PF_KTHREAD || !task->mm)
+	__u64 mm = task_mm(task);
+
+	if (unwind_by != UNWIND_BY_TABLES || task->flags & PF_KTHREAD || !mm)
 		return;
 	if (walk_read_saved(w, task))
 		return;
 	copy_stack(task, w->registers.sp);
 	script_begin(w, task->tgid);
-	walk_from_registers(w, task->tgid, (__u64)task->mm);
+	walk_from_registers(w, task->tgid, mm, true);
 }
 
 static __always_inline void send_waiting(struct walk *w, struct task_struct *task)

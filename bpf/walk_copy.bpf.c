@@ -40,7 +40,7 @@ int copy_walk(struct bpf_perf_event_data *ctx)
 			bpf_ringbuf_discard(copy, 0);
 		return 0;
 	}
-	walk_user_regs(w, pid, &ctx->regs);
+	walk_user_regs(w, pid, task_mm(bpf_get_current_task_btf()), &ctx->regs, true);
 	copy->frames = walk_sample(w)->user_frames;
 	copy->end = walk_sample(w)->walk_end;
 	bpf_probe_read_kernel(copy->frame, sizeof(copy->frame), walk_sample(w)->frames);

@@ -268,51 +268,6 @@ static bool has_ended(const struct error *error)
 	return error_is(error, ESRCH) || error_is(error, ENOENT);
 }
 
-/*
- * --children: makes the children that run already targets, too. Those that are forked meanwhile by
- * a process that is no target yet are found by looking again. There may be new ones at each look:
- * those of a target that forks all the time, which are targets from their beginning.
- */
-static struct error *take_children(struct session *s)
-{
-	struct error *error = NULL;
-	uint32_t *pids;
-	size_t n = 1;
-
-	for (int look = 0; look < CHILDREN_LOOKS && n && !error; look++) {
-		error = descendants_find(s->target.pids, s->target.pid_count, &pids, &n);
-		for (size_t i = 0; i < n && !error; i++) {
-			error = target_add_process(&s->target, pids[i]);
-			if (!error)
-				error = sampler_add_target(s->sources.sampler, pids[i]);
-			if (!error)
-				error = world_add_process(&s->world, pids[i]);
-			/* It has ended: the next look does not find it. */
-			if (has_ended(error) || (error && error->kind == ERROR_ARGUMENT)) {
-				error_free(error);
-				error = NULL;
-			}
-		}
-		free(pids);
-	}
-	return error;
-}
-
-/* What -p leaves out is easily missed: servers work in children that run for long. */
-static struct error *count_children(const struct session *s)
-{
-	uint32_t *pids;
-	size_t n;
-	struct error *error = descendants_find(s->target.pids, s->target.pid_count, &pids, &n);
-
-	free(pids);
-	if (n)
-		message_info("%zu %s already %s not recorded; --children records them, too", n,
-			     n == 1 ? "child that runs" : "children that run",
-			     n == 1 ? "is" : "are");
-	return error;
-}
-
 /* Others may begin with a runtime, and be gone before a program that walks it is loaded. */
 static bool run_already(const struct session *s)
 {
@@ -320,9 +275,9 @@ static bool run_already(const struct session *s)
 	       (s->target.paced || !s->target.command);
 }
 
-static int open_sampler(struct session *s)
+static struct sampler_options sampler_options(const struct session *s)
 {
-	struct sources *sources = &s->sources;
+	const struct sources *sources = &s->sources;
 	struct sampler_options options = {
 		.events = &s->settings->events,
 		.cpus = &sources->sampled,
@@ -333,25 +288,23 @@ static int open_sampler(struct session *s)
 		.inherit = !s->settings->no_inherit && !s->settings->by_thread,
 		.command_pid = s->target.paced ? 0 : (uint32_t)s->target.command,
 		.off_cpu = s->settings->waits,
+		.ring_bytes = ring_size(s),
 		.unwind_by = s->settings->unwind_by,
 		.runtimes_later = run_already(s),
 	};
-	struct error *error;
 
 	options.off_cpu.warn = show_warning;
+	return options;
+}
+
+static int open_sampler(struct session *s)
+{
+	const struct sampler_options options = sampler_options(s);
+	struct error *error;
+
 	raise_limits();
-	sources->ring_bytes = options.ring_bytes = ring_size(s);
-	error = sampler_new(&sources->sampler, &options);
-	if (!error)
-		error = sampler_follow(sources->sampler);
-	/* A command is one of them, and is known to the sampler, or no target. */
-	for (size_t i = 0; i < s->target.n && !error; i++)
-		if (s->target.ids[i] != (uint32_t)s->target.command)
-			error = sampler_add_target(sources->sampler, s->target.ids[i]);
-	if (!error && s->settings->children)
-		error = take_children(s);
-	else if (!error && s->settings->pid_count && !s->settings->by_thread)
-		error = count_children(s);
+	s->sources.ring_bytes = options.ring_bytes;
+	error = sampler_new(&s->sources.sampler, &options);
 	return error ? fail_kernel(error) : 0;
 }
 
@@ -430,19 +383,24 @@ static int open_world(struct session *s)
 
 /* -------- unwind tables -------- */
 
+static struct error *add_to_unwinding(struct session *s, uint32_t pid)
+{
+	return spaces_knows(s->world.spaces, pid)
+		       ? unwinding_add(&s->unwinding, pid, spaces_layout(s->world.spaces, pid))
+		       : NULL;
+}
+
 struct adding {
 	struct session *session;
 	struct error *error;
 };
 
-static void add_to_unwinding(uint32_t pid, void *context)
+static void add_running(uint32_t pid, void *context)
 {
 	struct adding *adding = context;
-	struct session *s = adding->session;
 
-	if (!adding->error && spaces_knows(s->world.spaces, pid))
-		adding->error = unwinding_add(&s->unwinding, pid,
-					      spaces_layout(s->world.spaces, pid));
+	if (!adding->error)
+		adding->error = add_to_unwinding(adding->session, pid);
 }
 
 static int open_unwinding(struct session *s)
@@ -477,10 +435,79 @@ static int open_unwinding(struct session *s)
 	if (error)
 		return fail_kernel(error_prefix(error, "cannot set up unwinding"));
 	if (options.everything)
-		proc_each("/proc", add_to_unwinding, &adding);
+		proc_each("/proc", add_running, &adding);
 	for (size_t i = 0; i < s->target.pid_count; i++)
-		add_to_unwinding(s->target.pids[i], &adding);
+		add_running(s->target.pids[i], &adding);
 	return adding.error ? fail_error(adding.error) : 0;
+}
+
+/* -------- the programs -------- */
+
+/*
+ * --children: makes the children that run already targets, too. Those that are forked meanwhile by
+ * a process that is no target yet are found by looking again. There may be new ones at each look:
+ * those of a target that forks all the time, which are targets from their beginning.
+ */
+static struct error *take_children(struct session *s)
+{
+	struct error *error = NULL;
+	uint32_t *pids;
+	size_t n = 1;
+
+	for (int look = 0; look < CHILDREN_LOOKS && n && !error; look++) {
+		error = descendants_find(s->target.pids, s->target.pid_count, &pids, &n);
+		for (size_t i = 0; i < n && !error; i++) {
+			error = target_add_process(&s->target, pids[i]);
+			if (!error)
+				error = sampler_add_target(s->sources.sampler, pids[i]);
+			if (!error)
+				error = world_add_process(&s->world, pids[i]);
+			if (!error)
+				error = add_to_unwinding(s, pids[i]);
+			/* It has ended: the next look does not find it. */
+			if (has_ended(error) || (error && error->kind == ERROR_ARGUMENT)) {
+				error_free(error);
+				error = NULL;
+			}
+		}
+		free(pids);
+	}
+	return error;
+}
+
+/* What -p leaves out is easily missed: servers work in children that run for long. */
+static struct error *count_children(const struct session *s)
+{
+	uint32_t *pids;
+	size_t n;
+	struct error *error = descendants_find(s->target.pids, s->target.pid_count, &pids, &n);
+
+	free(pids);
+	if (n)
+		message_info("%zu %s already %s not recorded; --children records them, too", n,
+			     n == 1 ? "child that runs" : "children that run",
+			     n == 1 ? "is" : "are");
+	return error;
+}
+
+/* Begins to follow the targets. What they have mapped is known by now. */
+static int load_sampler(struct session *s)
+{
+	const struct sampler_options options = sampler_options(s);
+	struct sources *sources = &s->sources;
+	struct error *error = sampler_load(sources->sampler, &options);
+
+	if (!error)
+		error = sampler_follow(sources->sampler);
+	/* A command is one of them, and is known to the sampler, or no target. */
+	for (size_t i = 0; i < s->target.n && !error; i++)
+		if (s->target.ids[i] != (uint32_t)s->target.command)
+			error = sampler_add_target(sources->sampler, s->target.ids[i]);
+	if (!error && s->settings->children)
+		error = take_children(s);
+	else if (!error && s->settings->pid_count && !s->settings->by_thread)
+		error = count_children(s);
+	return error ? fail_kernel(error) : 0;
 }
 
 /* What holds from the beginning: the next file may be asked for before there is a first one. */
@@ -581,6 +608,8 @@ int session_set_up(struct session *s)
 		status = open_sampler(s);
 	if (!status)
 		status = open_unwinding(s);
+	if (!status)
+		status = load_sampler(s);
 	if (status)
 		return status;
 	error = open_drain(s);

@@ -142,6 +142,8 @@ static struct error *load(struct attachment *a, const struct worker *worker,
 	uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
 	struct error *error = sampler_new(&a->sampler, options);
 
+	if (!error)
+		error = sampler_load(a->sampler, options);
 	a->load_ns = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - start);
 	if (!error)
 		error = sampler_add_target(a->sampler, (uint32_t)worker->pid);

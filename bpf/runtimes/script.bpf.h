@@ -17,12 +17,6 @@
 #include "bpf/state/walk_state.bpf.h"
 
 /*
- * Set by the loader. False: no target has a runtime yet, and the verifier, which takes most of its
- * time for them, does not see the code that walks theirs.
- */
-const volatile bool walks_runtimes = true;
-
-/*
  * Not 0: a process with that tgid, modulo SCRIPT_LISTS, may have frames aside, or be one of V8; for
  * all others one look at an array is all that they pay.
  */
@@ -53,7 +47,7 @@ static __always_inline void script_begin(struct walk *w, __u32 tgid)
 	const __u64 *lists = script_lists_of(tgid);
 	struct script_process *process;
 
-	if (!walks_runtimes || !lists || !*lists)
+	if (!lists || !*lists)
 		return;
 	process = bpf_map_lookup_elem(&scripts, &tgid);
 	if (process && process->runtime == SCRIPT_V8)
@@ -67,8 +61,7 @@ static __always_inline void script_append(struct walk *w)
 	__u64 at = (__u64)s->user_frames + s->kernel_frames;
 	__u64 n = w->script_frames;
 
-	if (!walks_runtimes || !n || n > MAX_SCRIPT_FRAMES ||
-	    at > MAX_USER_FRAMES + MAX_KERNEL_FRAMES)
+	if (!n || n > MAX_SCRIPT_FRAMES || at > MAX_USER_FRAMES + MAX_KERNEL_FRAMES)
 		return;
 	bpf_probe_read_kernel(&s->frames[at], n * sizeof(struct script_frame), w->scripts);
 	s->script_frames = n;

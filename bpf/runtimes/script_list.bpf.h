@@ -336,7 +336,7 @@ static __always_inline void script_list(struct walk *w, __u32 tgid)
 {
 	const __u64 *lists = script_lists_of(tgid);
 
-	if (walks_runtimes && lists && *lists)
+	if (lists && *lists)
 		script_read_list(w->index, tgid);
 }
 

@@ -10,6 +10,8 @@
 
 #include <linux/bpf.h>
 
+#include <bpf/bpf_helpers.h>
+
 #ifdef __bpf__ /* not in a test that runs the walk on the host */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 #endif
@@ -99,6 +101,19 @@ struct bpf_iter__task {
 static inline unsigned int task_state(const struct task_struct *task)
 {
 	return task->__state;
+}
+
+/*
+ * The address of the task's memory; 0: it has none. Not read through `task`: where a typed pointer
+ * gives another one, Linux 6.x looks through the names of all its types, four times for each state
+ * that the verifier has there, which takes longer than the rest of its work.
+ */
+static inline __u64 task_mm(const struct task_struct *task)
+{
+	__u64 mm = 0;
+
+	bpf_probe_read_kernel(&mm, sizeof(mm), &task->mm);
+	return mm;
 }
 
 #endif

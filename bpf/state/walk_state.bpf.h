@@ -36,6 +36,7 @@ struct walk {
 	__u32 first, count, run; /* the process's segments */
 	__u32 tgid;
 	__u32 frames;
+	__u64 mm;     /* the address space, as the kernel's struct */
 	__u8 exact;   /* pc is where the code was interrupted, not a return address */
 	__u8 guessed; /* pc was found by frame pointer */
 	__u8 end;

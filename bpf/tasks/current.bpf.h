@@ -56,23 +56,25 @@ static __always_inline void follow_frame_pointers(void *ctx, struct sample *s)
 		s->walk_end = WALK_TOO_DEEP;
 }
 
-static __always_inline void user_frames(void *ctx, struct walk *w, void *registers)
+static __always_inline void user_frames(void *ctx, struct walk *w, void *registers, bool runtimes)
 {
 	struct sample *s = walk_sample(w);
 	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 mm = task_mm(task);
 
 	/* Without memory there is no stack: kernel threads, and the last part of an exit. */
-	if (unwind_by == UNWIND_BY_NOTHING || task->flags & PF_KTHREAD || !task->mm) {
+	if (unwind_by == UNWIND_BY_NOTHING || task->flags & PF_KTHREAD || !mm) {
 		s->walk_end = WALK_NO_USER_STACK;
 		return;
 	}
-	script_begin(w, s->pid);
+	if (runtimes)
+		script_begin(w, s->pid);
 	if (unwind_by == UNWIND_BY_FRAME_POINTER)
 		follow_frame_pointers(ctx, s);
 	else if (registers)
-		walk_user_regs(w, s->pid, registers);
+		walk_user_regs(w, s->pid, mm, registers, runtimes);
 	else
-		walk_user_task(w, s->pid);
+		walk_user_task(w, s->pid, mm, runtimes);
 }
 
 /* Appended to the user frames. */
@@ -89,22 +91,25 @@ static __always_inline void kernel_frames(void *ctx, struct sample *s)
 
 /*
  * All sections of struct sample's frames[], in their order, but for the waker's. `registers` are
- * those of the interrupted code, user or kernel; NULL: the kernel was running.
+ * those of the interrupted code, user or kernel; NULL: the kernel was running. `runtimes`: frames
+ * of runtimes, too.
  */
-static __always_inline void current_frames(void *ctx, struct walk *w, void *registers)
+static __always_inline void current_frames(void *ctx, struct walk *w, void *registers,
+					   bool runtimes)
 {
 	struct sample *s = walk_sample(w);
 
-	user_frames(ctx, w, registers);
+	user_frames(ctx, w, registers, runtimes);
 	PHASE_END(PHASE_USER);
 	/* Interrupted user code has no kernel frames; asking would cost as much as all the rest. */
 	if (!registers || !REGISTERS_USER((struct user_registers *)registers)) {
 		kernel_frames(ctx, s);
 		PHASE_END(PHASE_KERNEL);
 	}
-	if (s->user_frames)
+	if (runtimes && s->user_frames)
 		script_list(w, s->pid);
-	script_append(w);
+	if (runtimes)
+		script_append(w);
 	PHASE_END(PHASE_SCRIPT);
 }
 

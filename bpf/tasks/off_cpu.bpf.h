@@ -77,7 +77,7 @@ static __always_inline void keep_stack(void *ctx, struct task_struct *task)
 		return;
 	s = walk_sample(w);
 	s->pid = task->tgid;
-	current_frames(ctx, w, NULL);
+	current_frames(ctx, w, NULL, true);
 	size = sizeof(*s) + sample_words(s) * 8;
 	if (size > sizeof(kept->sample))
 		size = 0;
@@ -150,7 +150,7 @@ static __always_inline void keep_giver(void *ctx, struct kept_stack *kept, __u64
 	s->pid = pid_tgid >> 32;
 	s->tid = (__u32)pid_tgid;
 	s->event = off_cpu_event;
-	user_frames(ctx, w, NULL);
+	user_frames(ctx, w, NULL, true);
 	if (s->user_frames)
 		script_list(w, s->pid);
 	script_append(w);
@@ -262,7 +262,7 @@ static __always_inline int end_wait(void *ctx, struct task_struct *task)
 		s->event = event;
 		s->state = wait->state;
 		if (!walk_when_leaving)
-			current_frames(ctx, w, NULL);
+			current_frames(ctx, w, NULL, true);
 		if (wakers)
 			put_waker(s, wait);
 		if (wakers && s->waker_frames)

@@ -22,12 +22,12 @@
 __noinline int walk_put_rest(__u32 index)
 {
 	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
-	__u64 top = bpf_get_current_task_btf()->mm->start_stack; /* the first thread's */
 	struct walk_rest *rest;
-	__u64 at, bytes = 0;
+	__u64 at, bytes = 0, top = 0; /* of the first thread's stack */
 
 	if (!w)
 		return 0;
+	bpf_probe_read_kernel(&top, sizeof(top), &((struct mm_struct *)w->mm)->start_stack);
 	at = sample_words(walk_sample(w));
 	if (at > WALK_MAX_FRAMES)
 		return 0;

@@ -139,29 +139,41 @@ static __always_inline void walk_ask(__u32 tgid, __u64 pc)
 		bpf_find_vma(bpf_get_current_task_btf(), pc, note_mapping, &tgid, 0);
 }
 
-static __always_inline struct unwind_fresh_segment *find_fresh(__u32 tgid, __u64 mm, __u64 pc)
+/*
+ * Which of the process's fresh segments covers pc, or -1. A global function, so that the verifier
+ * checks its loop once.
+ */
+__noinline int find_fresh(__u32 tgid, __u64 mm, __u64 pc)
 {
 	struct unwind_fresh *fresh = fresh_of(tgid);
 
 	for (__u64 i = 0; fresh && i < UNWIND_FRESH_SEGMENTS; i++)
 		if (fresh_covers(&fresh->segments[i], tgid, mm, pc))
-			return &fresh->segments[i];
-	return NULL;
+			return (int)i;
+	return -1;
 }
 
-/* The current process's rule at pc by its fresh segments, of which there may be a new one. */
-__noinline __u32 fresh_rule(__u32 tgid, __u64 pc)
+/*
+ * The current process's rule at pc by its fresh segments, of which there may be a new one. `mm` 0:
+ * it is not the current one.
+ */
+__noinline __u32 fresh_rule(__u32 tgid, __u64 mm, __u64 pc)
 {
-	__u64 mm = WALKS_CURRENT ? (__u64)bpf_get_current_task_btf()->mm : 0;
-	struct unwind_fresh_segment *one = mm ? find_fresh(tgid, mm, pc) : NULL;
+	struct unwind_fresh *fresh = fresh_of(tgid);
+	struct unwind_fresh_segment *one;
 	__u32 rule;
+	int i;
 
-	if (!one && mm) {
-		walk_ask(tgid, pc);
-		one = find_fresh(tgid, mm, pc);
-	}
-	if (!one)
+	if (!mm || !fresh)
 		return RULE_NO_MAPPING;
+	i = find_fresh(tgid, mm, pc);
+	if (i < 0) {
+		walk_ask(tgid, pc);
+		i = find_fresh(tgid, mm, pc);
+	}
+	if (i < 0)
+		return RULE_NO_MAPPING;
+	one = &fresh->segments[i & (UNWIND_FRESH_SEGMENTS - 1)];
 	rule = rule_in_segment(&one->segment, pc);
 	barrier();
 	/* Another CPU may have put another segment there meanwhile, of this process or another. */
@@ -206,15 +218,17 @@ static __always_inline void walk_exec(__u32 tgid, int wanted)
 	struct unwind_process fresh = { .execs = process ? process->execs + 1 : 1 };
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct user_registers *registers = (void *)bpf_task_pt_regs(task);
+	struct mm_struct *mm = (void *)task_mm(task);
 	__u64 pc;
 
-	fresh.mm = (__u64)task->mm;
+	fresh.mm = (__u64)mm;
 	if (!process && !wanted)
 		return;
 	bpf_map_update_elem(&unwind_processes, &tgid, &fresh, BPF_ANY);
 	fresh_drop(tgid);
 	/* The program itself, and where it starts: in the dynamic linker, mostly. */
-	walk_ask(tgid, task->mm->start_code);
+	if (!bpf_probe_read_kernel(&pc, sizeof(pc), &mm->start_code))
+		walk_ask(tgid, pc);
 	if (!bpf_probe_read_kernel(&pc, sizeof(pc), &registers->pc))
 		walk_ask(tgid, pc);
 }

@@ -37,7 +37,7 @@ static __always_inline __u32 rule_at(struct walk *w, __u64 pc)
 	at = (__u32)index;
 	s = index < 0 ? NULL : bpf_map_lookup_elem(&unwind_segments, &at);
 	if (!s)
-		return fresh_rule(w->tgid, pc);
+		return fresh_rule(w->tgid, WALKS_CURRENT ? w->mm : 0, pc);
 	c->rule = rule_in_segment(s, pc);
 	c->pc = pc;
 	c->run = w->run;
@@ -112,33 +112,47 @@ static __always_inline bool guess_by_frame_pointer(struct walk *w)
 	return true;
 }
 
+#define SCAN_ON 0
+#define SCAN_FOUND 1
+#define SCAN_ENDS 2
+
 /*
- * The first word of the interrupted frame that is a return address. What such code saves first, if
- * anything, is the frame pointer: the word below it. A global function, so that the verifier checks
- * its loop once. Not 0: there is none within reach.
+ * Whether that word of the interrupted frame is a return address, and goes to the caller then. What
+ * such code saves first, if anything, is the frame pointer: the word below it. A global function,
+ * so that the verifier checks it once, not for each word.
  */
-__noinline int scan_stack(__u32 index)
+__noinline int scan_word(__u32 index, __u32 number)
 {
 	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
-	__u64 below = 0;
+	__u64 at, found, below;
 
 	if (!w)
-		return 1;
-	for (__u64 i = 0; i < SCAN_WORDS; i++) {
-		__u64 found;
-
-		if (read_words(w, w->sp + i * 8, 1))
-			return 1;
-		found = word(w, 0);
-		if (!is_return_address(index, plain_address(found))) {
-			below = found;
-			continue;
-		}
-		w->sp += i * 8 + 8;
-		w->pc = plain_address(found);
-		if (below - w->sp < SCAN_FRAME)
+		return SCAN_ENDS;
+	at = w->sp + number * 8ULL;
+	if (read_words(w, at, 1))
+		return SCAN_ENDS;
+	found = word(w, 0);
+	if (!is_return_address(index, plain_address(found)))
+		return SCAN_ON;
+	if (number && !read_words(w, at - 8, 1)) {
+		below = word(w, 0);
+		if (below - (at + 8) < SCAN_FRAME)
 			w->fp = below;
-		return 0;
+	}
+	w->sp = at + 8;
+	w->pc = plain_address(found);
+	return SCAN_FOUND;
+}
+
+/* To the first word of the interrupted frame that is a return address. Not 0: none is within reach.
+ */
+static __always_inline int scan_stack(struct walk *w)
+{
+	for (__u64 i = 0; i < SCAN_WORDS; i++) {
+		int result = scan_word(w->index, (__u32)i);
+
+		if (result != SCAN_ON)
+			return result != SCAN_FOUND;
 	}
 	return 1;
 }
@@ -170,7 +184,7 @@ __noinline int step_guess(__u32 index)
 	if (!guess_by_frame_pointer(w)) {
 		if (!w->exact)
 			return STEP_END(w, w->guessed ? WALK_FRAME_POINTER : WALK_NO_TABLE);
-		if (scan_stack(w->index))
+		if (scan_stack(w))
 			return STEP_END(w, WALK_NO_TABLE);
 	}
 	w->base_lost = 1;
@@ -388,8 +402,11 @@ __noinline int step_to_handler(__u32 index, __u32 number)
 	return STEP_ON;
 }
 
-/* Appends the frame at w->pc to the sample and goes to its caller. Not 0: the walk has ended. */
-static __always_inline int step(struct walk *w)
+/*
+ * Appends the frame at w->pc to the sample and goes to its caller. Not 0: the walk has ended.
+ * `runtimes`: it may be one of a runtime.
+ */
+static __always_inline int step(struct walk *w, bool runtimes)
 {
 	__u32 n = w->frames;
 	struct unwind_rule *rule;
@@ -400,9 +417,9 @@ static __always_inline int step(struct walk *w)
 	w->room[WALK_SAMPLE_WORDS + (n & (MAX_USER_FRAMES - 1))] =
 		w->pc | (w->exact ? FRAME_EXACT : 0) | (w->guessed ? FRAME_GUESSED : 0);
 	w->frames = n + 1;
-	if (walks_runtimes && hotspot_has(w, w->pc))
+	if (runtimes && hotspot_has(w, w->pc))
 		return hotspot_step(w->index);
-	if (walks_runtimes && w->v8.size) {
+	if (runtimes && w->v8.size) {
 		int ended = step_v8(w->index);
 
 		if (w->v8.function) {
@@ -414,7 +431,7 @@ static __always_inline int step(struct walk *w)
 			return ended;
 	}
 	number = rule_at(w, w->exact ? w->pc : w->pc - 1);
-	if (walks_runtimes && (number == UNWIND_NONE || number == RULE_NO_MAPPING)) {
+	if (runtimes && (number == UNWIND_NONE || number == RULE_NO_MAPPING)) {
 		hotspot_begin(w);
 		if (hotspot_has(w, w->pc))
 			return hotspot_step(w->index);

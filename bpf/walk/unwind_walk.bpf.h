@@ -9,7 +9,7 @@
  *     struct walk *w = walk_begin(CLASS_TIMER);
  *     struct sample *s = walk_sample(w);
  *     s->time_ns = ...;
- *     walk_user_regs(w, tgid, &ctx->regs);
+ *     walk_user_regs(w, tgid, task_mm(task), &ctx->regs, true);
  *     // s->user_frames, s->walk_end and s->frames[0 .. user_frames) are set; more frames
  *     // may be appended
  *
@@ -26,17 +26,28 @@
 
 #define WALK_STEPS 8 /* frames per call of walk_steps() */
 
-/* Takes WALK_STEPS steps of the walk in that scratch. Not 0: the walk has ended. */
-__noinline int walk_steps(__u32 index)
+static __always_inline int take_steps(__u32 index, bool runtimes)
 {
 	struct walk *w = bpf_map_lookup_elem(&unwind_walks, &index);
 
 	if (!w)
 		return 1;
 	for (__u64 i = 0; i < WALK_STEPS; i++)
-		if (step(w))
+		if (step(w, runtimes))
 			return 1;
 	return 0;
+}
+
+/* Takes WALK_STEPS steps of the walk in that scratch. Not 0: the walk has ended. */
+__noinline int walk_steps(__u32 index)
+{
+	return take_steps(index, true);
+}
+
+/* The same where no frame can be one of a runtime. */
+__noinline int walk_native_steps(__u32 index)
+{
+	return take_steps(index, false);
 }
 
 /* Empties the scratch, which is entry `index` of unwind_walks. */
@@ -82,9 +93,9 @@ static __always_inline void walk_finish(struct walk *w)
 /*
  * Walks from w->registers, which belong to a user program in the address space `mm`. Within
  * exec, between the switch to the new address space and the start of the new program, they
- * belong to the old program: there is no walk.
+ * belong to the old program: there is no walk. `runtimes`: see step().
  */
-static __always_inline void walk_from_registers(struct walk *w, __u32 tgid, __u64 mm)
+static __always_inline void walk_from_registers(struct walk *w, __u32 tgid, __u64 mm, bool runtimes)
 {
 	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &tgid);
 
@@ -115,11 +126,12 @@ static __always_inline void walk_from_registers(struct walk *w, __u32 tgid, __u6
 	w->end = WALK_TOO_DEEP;
 	w->window_bytes = 0;
 	w->tgid = tgid;
+	w->mm = mm;
 	w->first = process ? process->first : 0;
 	w->count = process ? process->count : 0;
 	w->run = process ? process->id : 0;
 	for (__u64 i = 0; i <= MAX_USER_FRAMES / WALK_STEPS; i++)
-		if (walk_steps(w->index))
+		if (runtimes ? walk_steps(w->index) : walk_native_steps(w->index))
 			break;
 	walk_finish(w);
 }
@@ -140,24 +152,25 @@ static __always_inline int walk_read_saved(struct walk *w, struct task_struct *t
 }
 
 /* From the registers that the current task saved. */
-static __always_inline void walk_user_task(struct walk *w, __u32 tgid)
+static __always_inline void walk_user_task(struct walk *w, __u32 tgid, __u64 mm, bool runtimes)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
 	if (task->flags & PF_KTHREAD || !tgid)
 		walk_sample(w)->walk_end = WALK_NO_USER_STACK;
 	else if (!walk_read_saved(w, task))
-		walk_from_registers(w, tgid, (__u64)task->mm);
+		walk_from_registers(w, tgid, mm, runtimes);
 }
 
 /* From the registers of a perf event, which are those of the interrupted code, user or kernel. */
 #define walk_copy(name) w->registers.name = regs->name
-static __always_inline void walk_user_regs(struct walk *w, __u32 tgid, void *context_registers)
+static __always_inline void walk_user_regs(struct walk *w, __u32 tgid, __u64 mm,
+					   void *context_registers, bool runtimes)
 {
 	struct user_registers *regs = context_registers;
 
 	if (!REGISTERS_USER(regs)) {
-		walk_user_task(w, tgid);
+		walk_user_task(w, tgid, mm, runtimes);
 		return;
 	}
 #if defined(__TARGET_ARCH_x86)
@@ -169,7 +182,7 @@ static __always_inline void walk_user_regs(struct walk *w, __u32 tgid, void *con
 	walk_copy(x[5]), walk_copy(x[6]), walk_copy(x[28]), walk_copy(link), walk_copy(pstate);
 #endif
 	walk_copy(fp), walk_copy(sp), walk_copy(pc);
-	walk_from_registers(w, tgid, (__u64)bpf_get_current_task_btf()->mm);
+	walk_from_registers(w, tgid, mm, runtimes);
 }
 #undef walk_copy
 

@@ -11,17 +11,33 @@
 #include <stdio.h>
 #include <string.h>
 
-void full_timer_foresee(struct full_timer *f, struct sampler_bpf *sampler, int types)
+static bool holds_something(const struct bpf_map *map)
 {
+	uint8_t key[64];
+
+	return bpf_map__key_size(map) <= sizeof(key) &&
+	       !bpf_map_get_next_key(bpf_map__fd(map), NULL, key);
+}
+
+static bool knows_runtime(const struct sampler_bpf *sampler)
+{
+	return holds_something(sampler->maps.scripts) ||
+	       holds_something(sampler->maps.script_files);
+}
+
+bool full_timer_foresee(struct full_timer *f, struct sampler_bpf *sampler, int types)
+{
+	if (knows_runtime(sampler))
+		return false;
 	f->first = sampler;
 	f->types = types;
 	f->since_ns = UINT64_MAX;
-	sampler->rodata->walks_runtimes = false;
+	return true;
 }
 
-static int put(const struct full_timer *f, const struct sampler_bpf *edition)
+static int put(const struct full_timer *f, const struct bpf_program *edition)
 {
-	int fd = bpf_program__fd(edition->progs.sample_timer);
+	int fd = bpf_program__fd(edition);
 	uint32_t zero = 0;
 
 	return bpf_map__update_elem(f->first->maps.timer_programs, &zero, sizeof(zero), &fd,
@@ -30,7 +46,7 @@ static int put(const struct full_timer *f, const struct sampler_bpf *edition)
 
 int full_timer_put_first(struct full_timer *f)
 {
-	return f->first ? put(f, f->first) : 0;
+	return f->first ? put(f, f->first->progs.sample_native) : 0;
 }
 
 /* All maps but the constants are the first edition's; it has no map that it does not need. */
@@ -68,14 +84,13 @@ static int load(struct full_timer *f)
 	if (!f->skeleton)
 		return -errno;
 	memcpy(f->skeleton->rodata, f->first->rodata, sizeof(*f->skeleton->rodata));
-	f->skeleton->rodata->walks_runtimes = true;
 	bpf_object__for_each_program(program, f->skeleton->obj)
 		bpf_program__set_autoload(program, program == f->skeleton->progs.sample_timer);
 	status = share_maps(f->skeleton, f->first);
 	if (!status)
 		status = sampler_bpf__load(f->skeleton);
 	if (!status)
-		status = put(f, f->skeleton);
+		status = put(f, f->skeleton->progs.sample_timer);
 	if (!status)
 		f->since_ns = clock_now();
 	return status;
@@ -121,19 +136,11 @@ static void begin(struct full_timer *f)
 	f->refused = error;
 }
 
-static bool holds_something(const struct bpf_map *map)
-{
-	uint8_t key[64];
-
-	return bpf_map__key_size(map) <= sizeof(key) &&
-	       !bpf_map_get_next_key(bpf_map__fd(map), NULL, key);
-}
-
 bool full_timer_look(struct full_timer *f)
 {
 	if (!f->first || f->begun)
 		return f->begun;
-	if (holds_something(f->first->maps.scripts) || holds_something(f->first->maps.script_files))
+	if (knows_runtime(f->first))
 		begin(f);
 	return f->begun;
 }

@@ -18,7 +18,7 @@ struct sampler_bpf;
 
 /* Starts as { 0 }. */
 struct full_timer {
-	const struct sampler_bpf *first; /* NULL: there is only one edition, the full one */
+	const struct sampler_bpf *first; /* whose first edition it is; NULL: there is none */
 	struct sampler_bpf *skeleton;
 	int types; /* see kernel_types.h */
 	bool begun;
@@ -29,8 +29,11 @@ struct full_timer {
 	void (*warn)(const char *text, void *context);
 };
 
-/* Before the sampler's programs are loaded: they are the first edition. */
-void full_timer_foresee(struct full_timer *f, struct sampler_bpf *sampler, int types);
+/*
+ * Before the sampler's programs are loaded, with their maps there. False: some runtime is known
+ * already, so timers run the full edition from the beginning, and there is no first one.
+ */
+bool full_timer_foresee(struct full_timer *f, struct sampler_bpf *sampler, int types);
 
 /* After that: timers run it. 0 or -errno. */
 int full_timer_put_first(struct full_timer *f);

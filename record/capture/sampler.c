@@ -5,6 +5,7 @@
 #include "common/buffer.h"
 #include "record/capture/full_timer.h"
 #include "record/capture/kernel_types.h"
+#include "record/capture/sampler_maps.h"
 #include "record/events/event_attributes.h"
 #include "record/system/cpus.h"
 #include "record/system/proc.h"
@@ -24,7 +25,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SCRIPT_NAMES_BYTES (2u << 20) /* of some ten thousand code objects */
 #define LOG_LIMIT (64u << 10)
 
 /* One event on one CPU. */
@@ -221,93 +221,15 @@ static void tell(struct sampler_bpf *skeleton, const struct sampler_options *opt
 	bpf_program__set_autoload(skeleton->progs.sample_probe, probes);
 }
 
-/* Whether any event uses this class. Rings of unused classes get the smallest size. */
-static bool uses(const struct event_list *events, enum sample_class class)
-{
-	for (size_t i = 0; i < events->n; i++)
-		if (event_class(&events->events[i]) == class)
-			return true;
-	return false;
-}
-
-static struct bpf_map *ring_of(const struct sampler *s, enum sample_class class)
-{
-	switch (class) {
-	case CLASS_SWITCH: return s->skeleton->maps.switch_ring;
-	case CLASS_PROBE: return s->skeleton->maps.probe_ring;
-	default: return s->skeleton->maps.timer_ring;
-	}
-}
-
-/*
- * Whether programs of perf events may use a hash map that allocates, since Linux 6.1: a hash map
- * that does not takes room for all that it can ever hold, which takes ten milliseconds.
- */
-static bool may_allocate(void)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_NO_PREALLOC);
-	int map = bpf_map_create(BPF_MAP_TYPE_HASH, NULL, 4, 4, 1, &options), program = -1;
-	const struct bpf_insn instructions[] = {
-		{ .code = BPF_LD | BPF_IMM | BPF_DW, .src_reg = BPF_PSEUDO_MAP_FD, .imm = map },
-		{ .code = 0 },
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
-
-	if (map >= 0)
-		program = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "GPL", instructions,
-					sizeof(instructions) / sizeof(instructions[0]), NULL);
-	if (program >= 0)
-		close(program);
-	if (map >= 0)
-		close(map);
-	return program >= 0;
-}
-
-/* The hash maps, most of which hold little. 0 or -errno. */
-static int size_hashes(struct sampler *s)
-{
-	bool allocates = may_allocate();
-	struct bpf_map *map;
-	int status = 0;
-
-	bpf_object__for_each_map(map, s->skeleton->obj)
-	{
-		if (allocates && !status && bpf_map__type(map) == BPF_MAP_TYPE_HASH)
-			status = bpf_map__set_map_flags(map, bpf_map__map_flags(map) |
-								     BPF_F_NO_PREALLOC);
-	}
-	return status;
-}
-
-/* Before the programs are loaded. 0 or -errno, as libbpf returns it. */
-static int size_maps(struct sampler *s, const struct sampler_options *options)
-{
-	uint32_t scratches = (uint32_t)s->possible_cpus * CLASS_COUNT;
-	int status = size_hashes(s);
-
-	if (!status)
-		status = bpf_map__set_max_entries(s->skeleton->maps.unwind_walks, scratches);
-	if (!status)
-		status = bpf_map__set_max_entries(s->skeleton->maps.script_walks, scratches);
-	if (!status)
-		status = bpf_map__set_max_entries(s->skeleton->maps.script_names,
-						  SCRIPT_NAMES_BYTES);
-	for (int i = 0; i < CLASS_COUNT && !status; i++)
-		status = bpf_map__set_max_entries(
-			ring_of(s, i), uses(options->events, i) ? (uint32_t)options->ring_bytes
-								: (uint32_t)sysconf(_SC_PAGESIZE));
-	return status;
-}
-
 static struct error *map_rings(struct sampler *s, const struct sampler_options *options)
 {
 	struct error *error = ring_map(
 		&s->script_names, bpf_map__fd(s->skeleton->maps.script_names), SCRIPT_NAMES_BYTES);
 
 	for (int i = 0; i < CLASS_COUNT && !error; i++)
-		if (uses(options->events, i))
-			error = ring_map(&s->rings[s->ring_count++], bpf_map__fd(ring_of(s, i)),
+		if (sampler_maps_use(options->events, i))
+			error = ring_map(&s->rings[s->ring_count++],
+					 bpf_map__fd(sampler_maps_ring(s->skeleton, i)),
 					 options->ring_bytes);
 	return error;
 }
@@ -342,35 +264,44 @@ static bool has_timers_only(const struct event_list *events)
 	return true;
 }
 
-static int prepare(struct sampler *s, const struct sampler_options *options)
-{
-	bool later = options->runtimes_later && has_timers_only(options->events);
-
-	tell(s->skeleton, options);
-	off_cpu_tell(&s->off_cpu, s->skeleton, options->events, &options->off_cpu);
-	s->full_timer.warn = options->off_cpu.warn;
-	if (later)
-		full_timer_foresee(&s->full_timer, s->skeleton, s->types);
-	bpf_program__set_autoload(s->skeleton->progs.enter_timer, later);
-	bpf_map__set_autocreate(s->skeleton->maps.timer_programs, later);
-	return size_maps(s, options);
-}
-
-static struct error *load(struct sampler *s, const struct sampler_options *options)
+/* Opens the programs, which are loaded later, and makes their maps. */
+static struct error *open_maps(struct sampler *s, const struct sampler_options *options)
 {
 	int status;
 
 	s->types = memfd_create("types", MFD_CLOEXEC);
 	s->skeleton = open_programs(s);
-	status = s->skeleton ? prepare(s, options) : -errno;
-	if (!status)
-		status = sampler_bpf__load(s->skeleton);
+	status = s->skeleton ? 0 : -errno;
+	if (!status) {
+		tell(s->skeleton, options);
+		off_cpu_tell(&s->off_cpu, s->skeleton, options->events, &options->off_cpu);
+		s->full_timer.warn = options->off_cpu.warn;
+		status = sampler_maps_make(s->skeleton, &(struct sampler_maps_options){
+								.events = options->events,
+								.possible_cpus = s->possible_cpus,
+								.ring_bytes = options->ring_bytes,
+							});
+	}
+	return status ? error_system(status, "cannot make the maps of the BPF programs")
+		      : map_rings(s, options);
+}
+
+static struct error *load(struct sampler *s, const struct sampler_options *options)
+{
+	bool later = options->runtimes_later && has_timers_only(options->events) &&
+		     full_timer_foresee(&s->full_timer, s->skeleton, s->types);
+	int status;
+
+	bpf_program__set_autoload(s->skeleton->progs.enter_timer, later);
+	bpf_program__set_autoload(s->skeleton->progs.sample_native, later);
+	bpf_program__set_autoload(s->skeleton->progs.sample_timer, !later);
+	status = sampler_bpf__load(s->skeleton);
 	if (!status)
 		status = full_timer_put_first(&s->full_timer);
 	if (status)
 		return error_system(status, "cannot load the BPF programs");
 	off_cpu_prepare(&s->off_cpu, s->skeleton);
-	return map_rings(s, options);
+	return NULL;
 }
 
 static struct error *set_cgroup(struct sampler *s, const struct cgroup *cgroup)
@@ -410,18 +341,23 @@ struct error *sampler_new(struct sampler **sampler, const struct sampler_options
 		     (!options->all_processes && !options->cgroup);
 	error = count_cpus(s);
 	if (!error)
-		error = load(s, options);
+		error = open_maps(s, options);
 	s->follows |= s->off_cpu.wanted; /* children get room for their waits */
-	if (!error && options->cgroup)
-		error = set_cgroup(s, options->cgroup);
-	if (!error)
-		error = open_events(s, options);
 	if (error) {
 		sampler_free(s);
 		return error;
 	}
 	*sampler = s;
 	return NULL;
+}
+
+struct error *sampler_load(struct sampler *s, const struct sampler_options *options)
+{
+	struct error *error = load(s, options);
+
+	if (!error && options->cgroup)
+		error = set_cgroup(s, options->cgroup);
+	return error ? error : open_events(s, options);
 }
 
 void sampler_free(struct sampler *s)

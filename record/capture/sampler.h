@@ -3,7 +3,8 @@
 #define RECORD_CAPTURE_SAMPLER_H
 
 /*
- * The kernel half, loaded and attached: bpf/sampler.bpf.c. Between sampler_start() and
+ * The kernel half, loaded and attached: bpf/sampler.bpf.c. Its maps come first, as unwind tables
+ * are made while the verifier looks at the programs. Between sampler_start() and
  * sampler_stop() samples arrive in its rings; after sampler_stop() no program runs any more,
  * so that the counters are final.
  */
@@ -37,8 +38,12 @@ struct sampler_options {
 	bool time_phases;    /* for prof-bench: see sampler_read_phases() */
 };
 
-/* Loads the programs and opens the events. */
+/* Makes the maps: what fills them may begin. */
 struct error *sampler_new(struct sampler **sampler, const struct sampler_options *options);
+
+/* Loads the programs and opens the events. `options` are the same. */
+struct error *sampler_load(struct sampler *s, const struct sampler_options *options);
+
 /* What still loads a program, with `runtimes_later`, is left to the end of the process. */
 void sampler_free(struct sampler *s);
 

@@ -83,6 +83,8 @@ static void *look_up(const void *map, const void *key)
 		return &lists;
 	if (map == &script_sent)
 		return sent_entry(n);
+	if (map == &unwind_fresh)
+		return NULL;
 	if (map == &unwind_segments)
 		return table_entry(t->segments, t->segment_count, sizeof(*t->segments), n);
 	if (map == &unwind_pages)
@@ -162,7 +164,7 @@ const struct sample *kernel_half_sample(const struct kernel_half *h)
 	s = walk_sample(w);
 	s->pid = h->thread.pid;
 	s->tid = h->thread.tid;
-	current_frames(NULL, w, &registers);
+	current_frames(NULL, w, &registers, true);
 	return s;
 }
 

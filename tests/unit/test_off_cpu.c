@@ -85,7 +85,7 @@ static void record_waits(bool when_leaving, struct seen *seen)
 		.ring_bytes = 1 << 20,
 		.unwind_by = UNWIND_BY_FRAME_POINTER,
 	};
-	struct sampler *sampler;
+	struct sampler *sampler = NULL;
 	struct error *error;
 	const void *data;
 	uint32_t size;
@@ -96,9 +96,12 @@ static void record_waits(bool when_leaving, struct seen *seen)
 	assert_no_error(event_list_add(&events, "off-cpu"));
 	assert_no_error(cpus_online(&cpus));
 	error = sampler_new(&sampler, &options);
+	if (!error)
+		error = sampler_load(sampler, &options);
 	if (error) {
 		print_message("%s\n", error->text);
 		error_free(error);
+		sampler_free(sampler);
 		event_list_release(&events);
 		cpus_release(&cpus);
 		skip();
