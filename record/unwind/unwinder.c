@@ -34,9 +34,7 @@ struct unwinder {
 	pthread_cond_t work;  /* something waits for the worker, or it is to end */
 	pthread_cond_t idle;  /* the worker has nothing to do */
 	pthread_t worker;
-	pthread_t reserver;
 	bool started, busy;
-	bool reserving;	      /* for the worker alone */
 	atomic_bool stopping; /* set with the lock held, read without it while a file is read */
 	struct kernel_tables tables;
 	struct code_file *gone;	     /* nothing refers to them: the worker frees them */
@@ -142,31 +140,6 @@ static void store_table(struct unwinder *u, struct code_file *file, const struct
 	error_free(error);
 }
 
-static void *reserve(void *context)
-{
-	struct unwinder *u = context;
-
-	table_store_reserve(&u->tables.store, clock_now());
-	return NULL;
-}
-
-/*
- * The first slab: the kernel makes who publishes it wait, for longer than the first tables take,
- * which are made meanwhile. Without a thread for it, it is made with the first table.
- */
-static void begin_reserving(struct unwinder *u)
-{
-	u->reserving = !pthread_create(&u->reserver, NULL, reserve, u);
-}
-
-/* To be called before the worker uses the store. */
-static void finish_reserving(struct unwinder *u)
-{
-	if (u->reserving)
-		pthread_join(u->reserver, NULL);
-	u->reserving = false;
-}
-
 /* Reports the file to the owner, without the lock. */
 static void report(struct unwinder *u, const struct code_file *file)
 {
@@ -215,7 +188,6 @@ static void build_file(struct unwinder *u, struct code_file *file, uint32_t user
 	result.refused_to = 0;
 	if (build_table(u, file, &result, &table)) {
 		result.build_ns = clock_now() - began;
-		finish_reserving(u);
 		store_table(u, file, &table, user, &result);
 	}
 	unwind_table_release(&table);
@@ -273,7 +245,6 @@ static void *work(void *context)
 
 	/* Here files that anybody may have made are parsed. */
 	privileges_drop_in_thread(PRIVILEGES_FOR_TABLES);
-	begin_reserving(u);
 	pthread_mutex_lock(&u->lock);
 	while (!u->stopping) {
 		uint32_t user;
@@ -289,13 +260,11 @@ static void *work(void *context)
 			pthread_cond_broadcast(&u->idle);
 		/* Keep a slab ready, so that the next small file can be published at once. */
 		pthread_mutex_unlock(&u->lock);
-		finish_reserving(u);
 		table_store_reserve(&u->tables.store, clock_now());
 		pthread_mutex_lock(&u->lock);
 		wait_for_work(u);
 	}
 	pthread_mutex_unlock(&u->lock);
-	finish_reserving(u);
 	return NULL;
 }
 
