@@ -66,54 +66,53 @@ static double trigamma_inverse(double y)
 	return sqrt(low * high);
 }
 
-/* What Pearson's statistic adds for a count whose variance is that of sampling. */
-static double squared_deviation(double count, double expected, double variance)
+/* What counts vary by: pairs of runs, or runs. */
+static size_t unit_count(const struct change_runs *runs)
 {
-	return variance > 0 ? pow(count - expected, 2) / variance : 0;
+	return runs->partner ? runs->runs[CHANGE_BEFORE] : runs->runs[0] + runs->runs[1];
 }
 
-/* How the runs of each side vary around their common value. */
-static double deviation_of_runs(const struct estimate *e, const struct row *row,
-				const uint64_t *counts)
+/* How far a run's count is from what its side's value gives, and the variance by sampling. */
+static double run_deviation(const struct estimate *e, const struct row *row, const uint64_t *counts,
+			    size_t run, double *variance)
 {
-	const double *exposure = e->runs->exposure;
-	double sum = 0;
+	int side = run >= e->runs->runs[CHANGE_BEFORE];
+	double expected = row->count[side] * e->runs->exposure[run] / e->exposure[side];
 
-	for (int side = 0; side < 2; side++)
-		for (size_t r = 0; r < e->runs->runs[side]; r++, counts++, exposure++) {
-			double expected = row->count[side] * *exposure / e->exposure[side];
-
-			sum += squared_deviation((double)*counts, expected, expected);
-		}
-	return sum;
+	*variance = expected;
+	return (double)counts[run] - expected;
 }
 
-/* How the share that each pair's run now has of both varies around what all pairs give. */
-static double deviation_of_pairs(const struct estimate *e, const struct row *row,
-				 const uint64_t *counts)
+/* How far a pair's change is from that of all, and the variance by sampling. */
+static double pair_deviation(const struct estimate *e, const struct row *row,
+			     const uint64_t *counts, size_t pair, double *variance)
 {
-	const struct change_runs *runs = e->runs;
-	double value[2] = { row->count[0] / e->exposure[0], row->count[1] / e->exposure[1] };
-	double sum = 0;
+	size_t partner = e->runs->partner[pair];
+	double before = e->runs->exposure[pair], now = e->runs->exposure[partner];
+	double both = (row->count[0] + row->count[1]) / (e->exposure[0] + e->exposure[1]);
+	double change = row->count[1] / e->exposure[1] - row->count[0] / e->exposure[0];
 
-	for (size_t r = 0; r < runs->runs[CHANGE_BEFORE]; r++) {
-		size_t partner = runs->partner[r];
-		double before = value[CHANGE_BEFORE] * runs->exposure[r];
-		double now = value[CHANGE_NOW] * runs->exposure[partner];
-		double both = (double)(counts[r] + counts[partner]);
-		double share = before + now > 0 ? now / (before + now) : 0;
+	*variance = both * (1 / before + 1 / now);
+	return (double)counts[partner] / now - (double)counts[pair] / before - change;
+}
 
-		sum += squared_deviation((double)counts[partner], both * share,
-					 both * share * (1 - share));
-	}
-	return sum;
+/* In standard deviations of sampling. */
+static double residual(const struct estimate *e, const struct row *row, const uint64_t *counts,
+		       size_t unit)
+{
+	double variance, deviation = e->runs->partner
+					     ? pair_deviation(e, row, counts, unit, &variance)
+					     : run_deviation(e, row, counts, unit, &variance);
+
+	return variance > 0 ? deviation / sqrt(variance) : 0;
 }
 
 static double dispersion(const struct estimate *e, const struct row *row, const uint64_t *counts)
 {
-	double sum = e->runs->partner ? deviation_of_pairs(e, row, counts)
-				      : deviation_of_runs(e, row, counts);
+	double sum = 0;
 
+	for (size_t unit = 0; unit < unit_count(e->runs); unit++)
+		sum += pow(residual(e, row, counts, unit), 2);
 	return fmax(sum / e->freedom, LEAST_DISPERSION);
 }
 
@@ -171,11 +170,40 @@ static void find_relative(struct estimate *e)
 }
 
 /*
+ * How many rows' noise is independent, as far as it shows: 1 where all rows of a run are higher or
+ * lower together, as on a machine that is slower for a while.
+ */
+static double independent_rows(const struct estimate *e, const uint64_t *counts)
+{
+	size_t all = e->runs->runs[0] + e->runs->runs[1];
+	double squares = 0, common = 0, n = 0;
+
+	for (size_t i = 0; i < e->n; i++)
+		n += shows_noise(e, &e->rows[i]);
+	for (size_t unit = 0; unit < unit_count(e->runs); unit++) {
+		double sum = 0;
+
+		for (size_t i = 0; i < e->n; i++) {
+			const struct row *row = &e->rows[i];
+			double z = residual(e, row, counts + i * all, unit) /
+				   sqrt(expected_dispersion(e, row, e->relative));
+
+			if (!shows_noise(e, row))
+				continue;
+			squares += z * z;
+			sum += z;
+		}
+		common += sum * sum;
+	}
+	return common > squares ? n * squares / common : n;
+}
+
+/*
  * What the rows' dispersions have in common: they are taken as drawn around `prior`, as a mean
  * square with prior_freedom degrees of freedom would be. The moments of their logarithms give
  * both.
  */
-static void find_prior(struct estimate *e)
+static void find_prior(struct estimate *e, const uint64_t *counts)
 {
 	double half = e->freedom / 2, sum = 0, squares = 0, mean, excess;
 	size_t n = 0;
@@ -206,6 +234,7 @@ static void find_prior(struct estimate *e)
 		e->prior_freedom = e->freedom * (double)n;
 		e->prior = exp(mean);
 	}
+	e->prior_freedom = fmin(e->prior_freedom, e->freedom * independent_rows(e, counts));
 }
 
 static void find_noise(struct estimate *e, const uint64_t *counts)
@@ -215,7 +244,7 @@ static void find_noise(struct estimate *e, const uint64_t *counts)
 	for (size_t i = 0; i < e->n; i++)
 		e->rows[i].dispersion = dispersion(e, &e->rows[i], counts + i * all);
 	find_relative(e);
-	find_prior(e);
+	find_prior(e, counts);
 	for (size_t i = 0; i < e->n; i++) {
 		struct row *row = &e->rows[i];
 
@@ -292,9 +321,11 @@ static struct interval side_interval(const struct estimate *e, const struct row 
 }
 
 /* Both sides' intervals joined, as the variances of independent values add up. */
-static void find_interval(const struct estimate *e, const struct row *row, double z,
-			  struct change *c)
+static void find_interval(const struct estimate *e, const struct row *row, struct change *c)
 {
+	double z = e->freedom > 0
+			   ? -distribution_student_inverse(0.025, e->freedom + e->prior_freedom)
+			   : 1.959964;
 	const struct interval before = side_interval(e, row, CHANGE_BEFORE, z);
 	const struct interval now = side_interval(e, row, CHANGE_NOW, z);
 	double change = c->now - c->before;
@@ -382,7 +413,6 @@ struct error *changes_estimate(struct change *changes, size_t n, const uint64_t 
 			       const struct change_runs *runs)
 {
 	struct estimate e = { .runs = runs, .n = n, .rows = calloc(n + 1, sizeof(*e.rows)) };
-	double z = 1.959964;
 	struct error *error;
 
 	if (!e.rows)
@@ -391,17 +421,15 @@ struct error *changes_estimate(struct change *changes, size_t n, const uint64_t 
 	e.freedom = (double)(runs->partner ? runs->runs[0] - 1 : runs->runs[0] + runs->runs[1] - 2);
 	for (size_t i = 0; i < n; i++)
 		e.rows[i].dispersion = 1;
-	if (e.freedom > 0) {
+	if (e.freedom > 0)
 		find_noise(&e, counts);
-		z = -distribution_student_inverse(0.025, e.freedom + e.prior_freedom);
-	}
 	for (size_t i = 0; i < n; i++) {
 		struct change *c = &changes[i];
 
 		c->before = e.rows[i].count[0] / e.exposure[0];
 		c->now = e.rows[i].count[1] / e.exposure[1];
 		find_p(&e, &e.rows[i]);
-		find_interval(&e, &e.rows[i], z, c);
+		find_interval(&e, &e.rows[i], c);
 	}
 	error = adjust(&e, changes);
 	free(e.rows);

@@ -16,13 +16,15 @@
  * in common as far as they do have it in common (the moderated t statistic; Smyth, 2004). The
  * variance is never taken for less than that of sampling. The p value is the larger one
  * of this and the exact test. Of runs by turns only what differs within the pairs of one before
- * and one now counts as noise: given the sum of a pair's counts, those of now are binomially
- * distributed, with variances as above. So what both have in common (the machine was slower in that
- * minute) hides nothing.
+ * and one now counts as noise, so that what both have in common (the machine was slower in that
+ * minute) hides nothing. The less the rows of a run vary independently, the less do they say of
+ * each other.
  *
  * Many rows. The p values are adjusted (Holm, and Tarone for rows with too few counts to ever
  * be sure), so that CHANGE_ALPHA is the chance that any row at all is called sure although
- * nothing has changed.
+ * nothing has changed. That holds for noise that each row has for itself. What all rows of a run
+ * have in common is known from no more than the runs: with 3 % of it and two or three runs on each
+ * side the chance is up to 1 in 70.
  */
 
 #include <stdbool.h>

@@ -130,6 +130,8 @@ static void describe_runs(struct compared_runs *r, uint64_t *counts, bool scale)
 		scale_exposures(r, counts);
 }
 
+#define PAIRS_MIN 3 /* fewer say too little of how far pairs vary */
+
 struct timed_run {
 	uint64_t realtime_ns;
 	size_t run;
@@ -160,11 +162,14 @@ static bool order_by_time(const struct compared_runs *r, struct timed_run *order
 	return true;
 }
 
-/* In the order of time each pair has one of each side, first or second. */
+/*
+ * In the order of time each pair has one of each side, which is first as often as second: a machine
+ * that gets slower and slower would otherwise always be slower now.
+ */
 static bool pair_by_time(const struct compared_runs *r, const struct timed_run *order,
 			 size_t *partner)
 {
-	size_t before = r->sides[CHANGE_BEFORE].count;
+	size_t before = r->sides[CHANGE_BEFORE].count, first = 0;
 
 	for (size_t i = 0; i < r->all; i += 2) {
 		size_t a = order[i].run, b = order[i + 1].run;
@@ -172,8 +177,9 @@ static bool pair_by_time(const struct compared_runs *r, const struct timed_run *
 		if ((a < before) == (b < before))
 			return false;
 		partner[a < before ? a : b] = a < before ? b : a;
+		first += a < before;
 	}
-	return true;
+	return 2 * first + 1 >= before && 2 * first <= before + 1;
 }
 
 static struct error *find_partners(struct compared_runs *r)
@@ -181,7 +187,7 @@ static struct error *find_partners(struct compared_runs *r)
 	size_t before = r->sides[CHANGE_BEFORE].count;
 	struct timed_run *order;
 
-	if (before < 2 || before != r->sides[CHANGE_NOW].count)
+	if (before < PAIRS_MIN || before != r->sides[CHANGE_NOW].count)
 		return NULL;
 	order = calloc(r->all, sizeof(*order));
 	r->partner = calloc(before, sizeof(*r->partner));
