@@ -55,7 +55,7 @@ struct script_frame {
 
 /* As script_flags. */
 #define SCRIPT_CUT 1   /* there are more frames than MAX_SCRIPT_FRAMES, or one was not readable */
-#define SCRIPT_WAITS 2 /* the thread waits for the runtime's lock, or wakes those that do */
+#define SCRIPT_WAITS 2 /* the thread waits for the runtime's lock */
 
 struct sample {
 	__u64 time_ns; /* CLOCK_MONOTONIC */

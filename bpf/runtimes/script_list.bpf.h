@@ -311,7 +311,7 @@ __noinline int script_read_list(__u32 index, __u32 tgid)
 	thread.sendings = *sendings;
 	if (script_list_begin(list, process, &thread))
 		return 0;
-	/* Who waits or wakes. Timers are spared the question. */
+	/* Timers are spared the question. */
 	if (index % CLASS_COUNT != CLASS_TIMER && process->runtime == SCRIPT_PYTHON &&
 	    python_waits(list, script_python(process), script_futex(task)))
 		walk_sample(w)->script_flags |= SCRIPT_WAITS;

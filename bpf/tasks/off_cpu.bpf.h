@@ -60,8 +60,6 @@ static __always_inline void expect_waits(struct task_struct *task)
 {
 	if (off_cpu_event != NO_EVENT || preempted_event != NO_EVENT)
 		bpf_task_storage_get(&waits, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (wakers)
-		bpf_task_storage_get(&givers, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 /* Of the current task, which leaves its CPU. */
@@ -118,8 +116,6 @@ static __always_inline void leave_cpu(void *ctx, struct task_struct *task, __u64
 	wait->end_ns = 0;
 	wait->state = state;
 	wait->waker_frames = 0;
-	if (wakers)
-		bpf_task_storage_get(&givers, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (walk_when_leaving)
 		keep_stack(ctx, task);
 }
@@ -157,8 +153,9 @@ static __always_inline void keep_giver(void *ctx, struct kept_stack *kept, __u64
 	size = sizeof(*s) + sample_words(s) * 8;
 	if (size > sizeof(kept->sample))
 		return;
-	kept->size = size;
 	bpf_probe_read_kernel(kept->sample, size, s);
+	barrier();
+	kept->size = size;
 }
 
 /*
@@ -172,11 +169,14 @@ static __always_inline void note_giver(void *ctx, struct task_struct *waiting, _
 	__u32 class = CLASS_PROBE;
 	struct sample_counters *count = bpf_map_lookup_elem(&counters, &class);
 
-	if (!kept || !count)
-		return;
-	kept->size = 0;
-	if (!pid_tgid || bpf_ktime_get_ns() - start_ns < off_cpu_min_ns ||
+	if (kept)
+		kept->size = 0;
+	if (!count || !pid_tgid || bpf_ktime_get_ns() - start_ns < off_cpu_min_ns ||
 	    !current_is_target(pid_tgid))
+		return;
+	/* No run queue is locked here. */
+	kept = bpf_task_storage_get(&givers, waiting, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!kept)
 		return;
 	if (!__sync_fetch_and_add(&count->busy, 1))
 		keep_giver(ctx, kept, pid_tgid);

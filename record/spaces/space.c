@@ -102,13 +102,15 @@ static struct error *set_layout(struct spaces *s, uint32_t pid, struct layout *l
  * A layout to be changed for this process: its own, with a new id unless it may keep that, or a
  * copy if it is shared.
  */
-static struct layout *own_layout(struct spaces *s, uint32_t pid, bool keeps_id)
+static struct layout *own_layout(struct spaces *s, uint32_t pid, uint64_t time_ns, bool keeps_id)
 {
 	struct layout *old = layout_of(s, pid), *copy;
 
 	if (old && old->users == 1) {
-		if (!keeps_id)
+		if (!keeps_id) {
 			old->id = s->next_id++;
+			old->changed_ns = time_ns;
+		}
 		return old;
 	}
 	copy = layout_new(s);
@@ -118,6 +120,7 @@ static struct layout *own_layout(struct spaces *s, uint32_t pid, bool keeps_id)
 		layout_put(copy);
 		return NULL;
 	}
+	copy->changed_ns = time_ns;
 	copy->made_code = old && old->made_code;
 	return error_ignore(set_layout(s, pid, copy)) ? NULL : copy;
 }
@@ -355,7 +358,7 @@ static struct error *add_mapping(struct spaces *s, uint32_t pid, uint64_t time_n
 	/* Virtual machines map some more memory for code again and again. */
 	more = before->made_code && is_made_code(mapping) &&
 	       mappings_have_room_for(&before->mappings, mapping);
-	layout = own_layout(s, pid, more);
+	layout = own_layout(s, pid, time_ns, more);
 	if (!layout || !mappings_add(&layout->mappings, mapping))
 		return error_memory();
 	if (is_made_code(mapping))
@@ -366,8 +369,12 @@ static struct error *add_mapping(struct spaces *s, uint32_t pid, uint64_t time_n
 
 static struct error *clear(struct spaces *s, uint32_t pid, uint64_t time_ns, bool by_exec)
 {
-	struct error *error = set_layout(s, pid, layout_new(s));
+	struct layout *layout = layout_new(s);
+	struct error *error;
 
+	if (layout)
+		layout->changed_ns = time_ns;
+	error = set_layout(s, pid, layout);
 	forget_waiting(s, pid);
 	if (!error)
 		report_cleared(s, pid, time_ns, by_exec);

@@ -30,6 +30,7 @@
 struct layout {
 	uint64_t id; /* never used twice in one `struct spaces`; see above */
 	unsigned int users;
+	uint64_t changed_ns; /* when it got that id; 0: before the recording */
 	bool made_code; /* maps executable memory without a file: an address means something else in
 			   each process */
 	struct mappings mappings;

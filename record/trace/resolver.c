@@ -528,7 +528,9 @@ static struct error *find_waker(struct resolver *r, const struct sample *s,
 		owner = owner_of(r, giver);
 		new.owner = &owner;
 		new.sample = giver;
-		error = user_frames(r, &new);
+		/* The child of a vfork() ends its parent's wait by an exec, for one. */
+		if (owner.layout->changed_ns <= giver->time_ns)
+			error = user_frames(r, &new);
 	}
 	if (!error)
 		error = define_stack(r, &new.frames, &sample->waker);

@@ -402,7 +402,7 @@ static size_t add_giver(union bytes *b, size_t size, const union bytes *giver, s
 	return size + giver_size;
 }
 
-static void who_gave_a_lock_has_its_user_stack(void **state)
+static void a_waker_has_its_user_stack(void **state)
 {
 	static const uint64_t user[] = { 0x400020 | FRAME_EXACT }, own[] = { 0x700010, 0x400020 };
 	static const uint64_t task[] = { KERNEL + 0x2010 };
@@ -423,11 +423,19 @@ static void who_gave_a_lock_has_its_user_stack(void **state)
 	assert_false(resolve(f, &b, all));
 	giver_size = fill(&giver, own, 1, task, 1);
 	assert_false(resolve(f, &b, add_giver(&b, size, &giver, giver_size)));
-	/* An interrupt gives no lock. */
+	/* An interrupt is not its doing. */
 	size = add_waker(&b, fill(&b, user, 1, task, 1), PID, interrupt, 2);
 	giver_size = fill(&giver, own, 2, NULL, 0);
 	assert_true(resolve(f, &b, add_giver(&b, size, &giver, giver_size)));
-	check_wakers(f, "prog 2010 10 1020\n- 3010\n");
+	/* What it had mapped when it was walked is gone. */
+	assert_null(spaces_apply(f->sources.spaces, &(struct side_record){ .type = SIDE_RECORD_EXEC,
+									   .pid = PID,
+									   .tid = PID,
+									   .time_ns = 2000 }));
+	size = add_waker(&b, fill(&b, user, 1, task, 1), PID, task, 1);
+	giver.sample.time_ns = 1999;
+	assert_true(resolve(f, &b, add_giver(&b, size, &giver, giver_size)));
+	check_wakers(f, "prog 2010 10 1020\n- 3010\nprog 2010\n");
 }
 
 static void a_waker_whose_stack_was_cut_off_has_no_name(void **state)
@@ -514,7 +522,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(a_known_stack_is_of_its_end_and_its_names),
 	TEST(a_waker_is_a_task_or_an_interrupt),
 	TEST(frames_of_a_runtime_lie_before_the_waker),
-	TEST(who_gave_a_lock_has_its_user_stack),
+	TEST(a_waker_has_its_user_stack),
 	TEST(a_waker_whose_stack_was_cut_off_has_no_name),
 	TEST(nonsense_is_refused),
 	TEST(a_file_that_answers_late_is_complete_from_then_on),
