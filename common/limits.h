@@ -83,8 +83,8 @@
 #define LIMIT_SYMBOL_NAME_BYTES (1 << 30)
 /*
  * Deleted files are read between samples. After so many symbols of them in one look, with 128 bytes
- * of their names as much as one more, those of further files wait for the next look, or, when a
- * trace ends, are not read: 0.7 s of work.
+ * of their names as much as one more, and a file and its headers as what they cost, those of
+ * further files wait for the next look, or, when a trace ends, are not read: 0.7 s of work.
  */
 #define LIMIT_LOOK_SYMBOLS (4 << 20)
 

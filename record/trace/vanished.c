@@ -17,8 +17,10 @@
  */
 #define LOOKS 60
 
-/* What is read of names costs as much as one more symbol for each. */
+/* What is read of names costs as much as one more symbol for each; a header four, a file these. */
 #define NAME_BYTES 128
+#define HEADER_SYMBOLS 4
+#define FILE_SYMBOLS 1024
 
 struct writing {
 	struct unwinder *unwinder;
@@ -46,8 +48,23 @@ static bool is_unchanged(const struct elf_file *file, int fd, const struct prf_o
 		       d->mtime_ns;
 }
 
+static bool is_spent(const struct writing *writing)
+{
+	return writing->symbols >= LIMIT_LOOK_SYMBOLS;
+}
+
+static bool open_elf(struct elf_file *file, int fd, struct writing *writing)
+{
+	bool opened = !elf_file_open(file, fd);
+
+	writing->symbols += FILE_SYMBOLS;
+	if (opened)
+		writing->symbols += HEADER_SYMBOLS * (file->section_count + file->segment_count);
+	return opened;
+}
+
 /* The report looks there itself. */
-static bool is_at_its_path(const struct prf_object *d)
+static bool is_at_its_path(const struct prf_object *d, struct writing *writing)
 {
 	const struct opening what = { .kind = OPENING_STATUS, .path = d->path };
 	struct open_file opened;
@@ -59,9 +76,9 @@ static bool is_at_its_path(const struct prf_object *d)
 		return false;
 	if (d->inode == st->st_ino && d->device == st->st_dev && d->size == (uint64_t)st->st_size)
 		return true;
-	if (opener_open_path(d->path, &opened))
+	if (is_spent(writing) || opener_open_path(d->path, &opened))
 		return false;
-	if (!elf_file_open(&file, opened.fd)) {
+	if (open_elf(&file, opened.fd, writing)) {
 		same = has_build_id(&file, d);
 		elf_file_release(&file);
 	}
@@ -111,16 +128,31 @@ static void count_unread(struct vanished_names *names, const struct object *obje
 		error_free(why);
 }
 
-/*
- * False: it waits for another look. If it has too many symbols to read, the recording goes on
- * without its names.
- */
-static bool write_names(const struct elf_file *file, struct object *object, struct writing *writing)
+/* If it has too many symbols to read, the recording goes on without its names. */
+static void write_names(const struct elf_file *file, struct object *object, struct writing *writing)
 {
 	struct elf_symbols symbols;
-	struct error *error;
+	struct error *error = elf_symbols_read(&symbols, file);
 
-	if (writing->symbols >= LIMIT_LOOK_SYMBOLS) {
+	writing->symbols += symbols.entries + symbols.name_bytes / NAME_BYTES;
+	if (error) {
+		count_unread(writing->names, object, error);
+	} else {
+		writing->error = write_hit(&symbols, object, writing->names->writer);
+		elf_symbols_release(&symbols);
+	}
+}
+
+/* False: it waits for another look. Only an unwinder sets `code`. */
+static bool write_object(struct object *object, struct writing *writing)
+{
+	const struct prf_object *d = &object->definition;
+	struct elf_file file;
+	int fd;
+
+	if (!object->code || is_at_its_path(d, writing))
+		return true;
+	if (is_spent(writing)) {
 		if (writing->ends)
 			count_unread(writing->names, object,
 				     error_new(ERROR_LIMIT,
@@ -129,37 +161,16 @@ static bool write_names(const struct elf_file *file, struct object *object, stru
 					       LIMIT_LOOK_SYMBOLS));
 		return writing->ends;
 	}
-	error = elf_symbols_read(&symbols, file);
-	writing->symbols += symbols.entries + symbols.name_bytes / NAME_BYTES;
-	if (error) {
-		count_unread(writing->names, object, error);
-	} else {
-		writing->error = write_hit(&symbols, object, writing->names->writer);
-		elf_symbols_release(&symbols);
-	}
-	return true;
-}
-
-/* The same. Only an unwinder sets `code`. */
-static bool write_object(struct object *object, struct writing *writing)
-{
-	const struct prf_object *d = &object->definition;
-	bool done = true;
-	struct elf_file file;
-	int fd;
-
-	if (!object->code || is_at_its_path(d))
-		return true;
 	fd = unwinder_open_file(writing->unwinder, object->code);
 	if (fd < 0)
 		return true;
-	if (!elf_file_open(&file, fd)) {
+	if (open_elf(&file, fd, writing)) {
 		if (is_unchanged(&file, fd, d))
-			done = write_names(&file, object, writing);
+			write_names(&file, object, writing);
 		elf_file_release(&file);
 	}
 	close(fd);
-	return done;
+	return true;
 }
 
 /* False: the object is needed for another look. */
@@ -185,21 +196,21 @@ struct letting_go {
  * Whether nothing is to be had of a file any more, or soon from its path again. Containers have
  * paths of their own, whether or not their root folder is another one for us.
  */
-static bool is_left_behind(const struct object *object, struct unwinder *unwinder)
+static bool is_left_behind(const struct object *object, struct writing *writing)
 {
-	switch (unwinder_holds(unwinder, object->code)) {
+	switch (unwinder_holds(writing->unwinder, object->code)) {
 	case UNWINDER_HOLDS_NOTHING: return true;
 	case UNWINDER_HOLDS_TABLE: return object->idle >= LOOKS;
 	case UNWINDER_HOLDS_FILE: break;
 	}
-	return !(object->idle % LOOKS) && !is_at_its_path(&object->definition);
+	return !(object->idle % LOOKS) && !is_at_its_path(&object->definition, writing);
 }
 
 static bool may_go(struct object *object, void *context)
 {
 	struct letting_go *l = context;
 
-	if (object->code && !is_left_behind(object, l->writing.unwinder))
+	if (object->code && !is_left_behind(object, &l->writing))
 		return false;
 	if (!visit(object, &l->writing))
 		return false;
