@@ -109,6 +109,9 @@ static struct error *open_object(struct code_file *f, const uint64_t *offsets, s
 		.object = f->object, .offsets = offsets, .n = n, .search = &f->search
 	};
 	error = run_lookup(&f->lookup);
+	/* Lines and names may be missing, but there is code. */
+	if (error && f->lookup.main.open)
+		return note_missing(f, error);
 	return error || f->lookup.main.open ? error : no_file(f);
 }
 
@@ -334,7 +337,7 @@ struct error *code_file_load(struct code_file *f, const struct debug_search *sea
 
 	*f = (struct code_file){ .object = object, .search = *search };
 	error = note_missing(f, open_object(f, offsets, n));
-	if (error || f->missing)
+	if (error || !f->lookup.main.open)
 		return error;
 	for (size_t i = 0; !error && i < n; i++)
 		error = note_missing(f, add_function(f, i));

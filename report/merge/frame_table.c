@@ -43,10 +43,13 @@ uint32_t frame_table_add(struct frame_table *t, const struct profile_frame *fram
 		struct profile_frame *copy = &t->frames[t->count];
 		const char *linkage = text_pool_keep(&t->texts, frame->linkage_name);
 
+		*id = PRF_NONE;
+		if (!linkage)
+			return PRF_NONE;
 		*copy = *frame;
 		copy->name = text_pool_get(&t->texts, key.name);
 		copy->file = text_pool_get(&t->texts, key.file);
-		copy->linkage_name = linkage ? linkage : "";
+		copy->linkage_name = linkage;
 		*id = t->count++;
 	}
 	return (uint32_t)*id;
