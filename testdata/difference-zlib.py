@@ -6,8 +6,8 @@
     testdata/difference-zlib.py slower [TRIES]     how often longest_match(), and anything else, is named
     testdata/difference-zlib.py equal [TRIES]      how often anything is, between runs of the same build
 
-Each call of longest_match() waits for as long as a variable says: 0, or in the slower build such that the
-function takes PERCENT of its own time longer. All code is the same, and in the same place. A try has RUNS recordings of either build at RATE Hz, by turns, of a program that compresses
+Each n-th call of longest_match() searches twice. n is a variable: 0 is never, and in the slower build it is such
+that the function takes PERCENT of its own time longer. All code is the same, and in the same place. A try has RUNS recordings of either build at RATE Hz, by turns, of a program that compresses
 for about SECONDS. Traces and builds are in FOLDER. Needs a C compiler, and root.
 """
 import json
@@ -72,15 +72,24 @@ def path(name):
     return os.path.join(FOLDER, name)
 
 
-def build(sources, name, spins):
+def build(sources, name, every):
     with open(os.path.join(sources, "deflate.c")) as file:
         before, function = re.split(r"(?=^local uInt longest_match\(s, cur_match\)$)", file.read(),
                                     maxsplit=1, flags=re.MULTILINE)
     if ANCHOR not in function:
         sys.exit(f"{sources}/deflate.c: longest_match() is not as it is in zlib 1.2.13")
-    wait = "    for (int spin = waits; spin > 0; spin--)\n        __asm__ volatile(\"\");\n"
+    twice = """    if (every && !again && ++calls >= every) {
+        calls = 0;
+        again = 1;
+        longest_match(s, cur_match);
+        again = 0;
+    }
+"""
     with open(path("deflate.c"), "w") as file:
-        file.write(f"{before}volatile int waits __attribute__((section(\".data\"))) = {spins};\n{function.replace(ANCHOR, wait + ANCHOR, 1)}")
+        file.write(f"""{before}
+volatile int every __attribute__((section(".data"))) = {every};
+static int calls, again;
+{function.replace(ANCHOR, twice + ANCHOR, 1)}""")
     with open(path("program.c"), "w") as file:
         file.write(PROGRAM)
     subprocess.run(["cc", "-O2", "-g", "-w", "-DHAVE_UNISTD_H", "-I", sources, "-o", path(name), path("program.c"),
@@ -104,20 +113,21 @@ def table(*arguments):
 
 
 def prepare(sources):
-    """The wait is chosen by what a long one costs."""
-    many, rounds = 200, 10
+    """How often is chosen by what it costs if each call does so."""
+    rounds = 10
     os.makedirs(FOLDER, exist_ok=True)
     build(sources, "as-it-is", 0)
-    build(sources, "slower", many)
+    build(sources, "slower", 1)
     plain = cpu_seconds("as-it-is", rounds)
-    spin = (cpu_seconds("slower", rounds) - plain) / many
+    doubled = cpu_seconds("slower", rounds)
     record("as-it-is", "share.prf", rounds * 10)
     rows = table(path("share.prf"))["rows"]
     share = next(r["self"]["percent"] for r in rows if r["name"] == SLOW) / 100
-    spins = max(1, round(plain * share * PERCENT / 100 / spin))
-    build(sources, "slower", spins)
-    print(f"{SLOW}() has {100 * share:.1f} % of {plain / rounds * 1000:.1f} ms; {spins} waits a call are "
-          f"{100 * spins * spin / plain / share:.2f} % of it")
+    more = (doubled - plain) / (plain * share)
+    every = round(more * 100 / PERCENT)
+    build(sources, "slower", every)
+    print(f"{SLOW}() has {100 * share:.1f} % of {plain / rounds * 1000:.1f} ms; twice takes it {100 * more:.0f} % "
+          f"longer, each {every}th call {100 * more / every:.2f} %")
 
 
 def sure(old, new, rounds):

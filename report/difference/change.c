@@ -321,11 +321,9 @@ static struct interval side_interval(const struct estimate *e, const struct row 
 }
 
 /* Both sides' intervals joined, as the variances of independent values add up. */
-static void find_interval(const struct estimate *e, const struct row *row, struct change *c)
+static void find_interval(const struct estimate *e, const struct row *row, double z,
+			  struct change *c)
 {
-	double z = e->freedom > 0
-			   ? -distribution_student_inverse(0.025, e->freedom + e->prior_freedom)
-			   : 1.959964;
 	const struct interval before = side_interval(e, row, CHANGE_BEFORE, z);
 	const struct interval now = side_interval(e, row, CHANGE_NOW, z);
 	double change = c->now - c->before;
@@ -413,6 +411,7 @@ struct error *changes_estimate(struct change *changes, size_t n, const uint64_t 
 			       const struct change_runs *runs)
 {
 	struct estimate e = { .runs = runs, .n = n, .rows = calloc(n + 1, sizeof(*e.rows)) };
+	double z = 1.959964;
 	struct error *error;
 
 	if (!e.rows)
@@ -421,15 +420,17 @@ struct error *changes_estimate(struct change *changes, size_t n, const uint64_t 
 	e.freedom = (double)(runs->partner ? runs->runs[0] - 1 : runs->runs[0] + runs->runs[1] - 2);
 	for (size_t i = 0; i < n; i++)
 		e.rows[i].dispersion = 1;
-	if (e.freedom > 0)
+	if (e.freedom > 0) {
 		find_noise(&e, counts);
+		z = -distribution_student_inverse(0.025, e.freedom + e.prior_freedom);
+	}
 	for (size_t i = 0; i < n; i++) {
 		struct change *c = &changes[i];
 
 		c->before = e.rows[i].count[0] / e.exposure[0];
 		c->now = e.rows[i].count[1] / e.exposure[1];
 		find_p(&e, &e.rows[i]);
-		find_interval(&e, &e.rows[i], c);
+		find_interval(&e, &e.rows[i], z, c);
 	}
 	error = adjust(&e, changes);
 	free(e.rows);
