@@ -212,15 +212,20 @@ static void all_threads_end_at_the_same_time(void **state)
 	assert_int_equal(f->ends, 1);
 }
 
-static void an_end_without_a_record(void **state)
+static void start_and_end_unseen(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	start(f, wait_for_go, false);
 	run(f);
 	sideband_disable(f->sideband);
 	kill((pid_t)f->pid, SIGKILL);
 	wait_until(f, has_ended);
+}
+
+static void an_end_without_a_record(void **state)
+{
+	struct fixture *f = *state;
+
+	start_and_end_unseen(f);
 	run(f);
 	assert_true(follows(f));
 	lookahead_look_at_all(f->lookahead);
@@ -258,11 +263,7 @@ static void a_number_that_is_used_again_without_an_end(void **state)
 {
 	struct fixture *f = *state;
 
-	start(f, wait_for_go, false);
-	run(f);
-	sideband_disable(f->sideband);
-	kill((pid_t)f->pid, SIGKILL);
-	wait_until(f, has_ended);
+	start_and_end_unseen(f);
 	sideband_enable(f->sideband);
 	if (!give_number(f))
 		skip();
