@@ -106,9 +106,9 @@ esac
 holds "records wakers" "$record" -q --off-cpu --wakers -o "$work/waits.prf" -- \
 	sh -c '"$1" "$2" && "$1" "$2"' - "$work/waits" "$work/file"
 "$report" --off-cpu --wakers "$work/waits.prf" > "$work/folded"
-like "$(grep ';in_pipe;' "$work/folded")" ';--;.*(pipe|vfs)_write;.*;write_late;start_thread;.*;writer [0-9]+$' \
+like "$(grep ';in_pipe;' "$work/folded")" ';--;.*(pipe|vfs)_write;.*;write_late;[^;]+;[^;]+;writer [0-9]+$' \
 	"the pipe's reader was woken by a write of the writer, with its user stack"
-like "$(grep ';in_mutex;' "$work/folded")" ';--;.*futex_wake.*;hold_mutex;start_thread;.*;holder [0-9]+$' \
+like "$(grep ';in_mutex;' "$work/folded")" ';--;.*futex_wake.*;hold_mutex;[^;]+;[^;]+;holder [0-9]+$' \
 	"the mutex was let go by its holder, with its user stack"
 slept=$(grep ';in_sleep;' "$work/folded")
 like "$slept" ';--;.*hrtimer' "the sleeper was woken by a timer"
