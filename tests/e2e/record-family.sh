@@ -60,7 +60,7 @@ if [ "$(as_user "$work/id" -u 2> /dev/null)" = 65533 ]; then
 		"$report" -q "$work/changed.prf" 2> /dev/null | awk '/^changed;/ { all += $NF } /^changed;.*\[(unknown|incomplete)\]/ { cut += $NF }
 			END { print all + 0, cut + 0 }' > "$work/counts"
 		read -r samples cut < "$work/counts"
-		number "$samples > 400 && $cut * 50 < $samples" "a set-uid program has whole stacks to its end${all:+, with -a} ($cut of $samples have not)"
+		number "$samples > 100 && $cut * 50 < $samples" "a set-uid program has whole stacks to its end${all:+, with -a} ($cut of $samples have not)"
 	done
 else
 	skip "a set-uid program" "they have no effect here"
