@@ -139,7 +139,7 @@ function readChanges(reader, functions) {
 	const head = reader.json(), n = reader.number();
 	const side = (count = n) => Object.fromEntries(["before", "now", "low", "high", "p"].map((key) => [key, reader.floats(count)]));
 	const list = { head, count: n,
-		name: reader.column(n, Uint32Array), object: reader.column(n, Uint32Array),
+		name: reader.column(n, Uint32Array), object: reader.column(n, Uint32Array), other: reader.column(n, Uint32Array),
 		flags: reader.column(n, Uint8Array), self: side(), total: side(),
 		rowOf: reader.column(functions, Uint32Array) };
 	const calls = reader.number(), node = reader.column(calls, Uint32Array), flags = reader.column(calls, Uint8Array);
