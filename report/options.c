@@ -73,8 +73,11 @@ static const char *take_diff(void *context, const char *argument)
 {
 	struct report_options *o = context;
 
-	if (o->base_count == BASES_MAX)
-		return "given too often";
+	if (o->base_count == BASES_MAX) {
+		snprintf(o->why, sizeof(o->why),
+			 "at most %d runs before can be compared; leave some out", BASES_MAX);
+		return o->why;
+	}
 	o->bases[o->base_count++] = (char *)argument;
 	return NULL;
 }
@@ -403,7 +406,9 @@ static const char *take_debug_dir(void *context, const char *argument)
 			o->symbols.debug_directories = o->debug_directories;
 			return NULL;
 		}
-	return "given too often";
+	snprintf(o->why, sizeof(o->why), "at most %d folders can be searched; leave some out",
+		 DEBUG_DIRECTORIES_MAX);
+	return o->why;
 }
 
 /* -------- the table -------- */

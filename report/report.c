@@ -531,6 +531,14 @@ static bool say_download(const char *what, void *context)
 	return progress_interrupted();
 }
 
+static void say_lookup(const char *what, size_t done, size_t all, void *context)
+{
+	if (what)
+		progress_parts_show(context, what, done, all);
+	else
+		progress_parts_end(context);
+}
+
 static bool wants_pager(const struct report_options *o)
 {
 	if (o->no_pager || o->live || o->output || o->shown.csv || o->shown.json)
@@ -554,6 +562,7 @@ int report_run(struct report_options *o)
 {
 	struct report_pager pager = { .fd = -1 };
 	struct browser browser = { .fd = -1 };
+	struct progress_parts lookup;
 	const char *why;
 	const bool named = o->path_count;
 	int status, error;
@@ -578,7 +587,11 @@ int report_run(struct report_options *o)
 	progress_catch_interrupt();
 	o->shown.colour = wants_colour(o);
 	o->shown.width = terminal_width(o);
+	/* A live table has the terminal for itself. */
+	progress_parts_init(&lookup, o->quiet || o->live);
 	o->symbols.progress = say_download;
+	o->symbols.step = say_lookup;
+	o->symbols.progress_context = &lookup;
 	o->shown.symbols = &o->symbols;
 	o->shown.listings = annotate_each;
 	why = o->symbols.debuginfod ? debuginfod_missing() : NULL;

@@ -49,7 +49,10 @@ def map_bytes(pid):
 
 def first_sample(report, trace):
     dump = subprocess.run([report, "--dump", trace], stdout=subprocess.PIPE, text=True, check=True).stdout
-    return min(int(t) for t in re.findall(r"^ *sample time_ns=(\d+)", dump, re.M))
+    times = [int(t) for t in re.findall(r"^ *sample time_ns=(\d+)", dump, re.M)]
+    if not times:
+        sys.exit("recorder.py: a recording of half a second has no sample; is the machine busy with something else?")
+    return min(times)
 
 
 def start(record, report, folder, arguments):

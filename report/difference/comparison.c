@@ -52,7 +52,7 @@ static uint32_t find_row(struct work *w, const struct row *row)
 			return PRF_NONE;
 		memset(w->selfs + c->count * w->runs->all, 0, w->runs->all * sizeof(*w->selfs));
 		memset(w->totals + c->count * w->runs->all, 0, w->runs->all * sizeof(*w->totals));
-		c->list[c->count] = (struct compared){ 0 };
+		c->list[c->count] = (struct compared){ .other = "" };
 		*id = c->count++;
 	}
 	return (uint32_t)*id;
@@ -95,6 +95,120 @@ static struct error *add_runs(struct work *w)
 		}
 	return error;
 }
+
+/* -------- renamed and inlined functions -------- */
+
+/* The row of each frame of a profile; NULL without memory. */
+static uint32_t *rows_of_frames(struct work *w, const struct profile *p)
+{
+	uint32_t *row_of = malloc((p->frame_count + 1) * sizeof(*row_of));
+
+	for (size_t i = 0; row_of && i < p->frame_count; i++) {
+		const struct profile_frame *frame = &p->frames[i];
+		const char *object = frame->object == PRF_NONE ? ""
+							       : p->objects[frame->object].name;
+		const uint64_t *id = NULL;
+
+		row_common_key(&w->key, w->by, frame->name, object);
+		if (row_is_shown(frame))
+			id = map_get(&w->ids, w->key.data, w->key.size);
+		row_of[i] = id ? (uint32_t)*id : PRF_NONE;
+	}
+	return row_of;
+}
+
+static struct error *find_lineages(struct work *w, struct lineage *list)
+{
+	const struct comparison *c = w->result;
+	const char **names = malloc((c->count + 1) * sizeof(*names));
+	struct lineage_side sides[2];
+	struct error *error = names ? NULL : error_memory();
+
+	for (int side = 0; side < 2; side++) {
+		sides[side].profile = w->runs->sides[side].profile;
+		sides[side].row_of = rows_of_frames(w, sides[side].profile);
+	}
+	if (!error && (!sides[0].row_of || !sides[1].row_of || !buffer_ok(&w->key)))
+		error = error_memory();
+	for (size_t i = 0; !error && i < c->count; i++)
+		names[i] = c->list[i].name;
+	if (!error)
+		error = lineages_find(list, names, c->count, sides);
+	free((void *)sides[0].row_of);
+	free((void *)sides[1].row_of);
+	free(names);
+	return error;
+}
+
+/* What was counted before of a row that has another one's counts of now. */
+static void take_before(struct work *w, size_t row, size_t from)
+{
+	struct comparison *c = w->result;
+	size_t all = w->runs->all;
+
+	for (size_t run = 0; run < w->runs->sides[CHANGE_BEFORE].count; run++) {
+		w->selfs[row * all + run] = w->selfs[from * all + run];
+		w->totals[row * all + run] = w->totals[from * all + run];
+	}
+	c->list[row].before = true;
+}
+
+static void move_row(struct work *w, size_t to, size_t from)
+{
+	size_t all = w->runs->all;
+
+	w->result->list[to] = w->result->list[from];
+	memmove(w->selfs + to * all, w->selfs + from * all, all * sizeof(*w->selfs));
+	memmove(w->totals + to * all, w->totals + from * all, all * sizeof(*w->totals));
+}
+
+/* Renamed functions are one row each, that of the name that they have now. */
+static void apply_lineages(struct work *w, const struct lineage *list)
+{
+	struct comparison *c = w->result;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		struct compared *one = &c->list[i];
+
+		one->lineage = list[i].kind;
+		one->other = list[i].other == PRF_NONE ? "" : c->list[list[i].other].name;
+	}
+	for (size_t i = 0; i < c->count; i++)
+		if (list[i].kind == LINEAGE_RENAMED && c->list[i].now)
+			take_before(w, i, list[i].other);
+	for (size_t i = 0; i < c->count; i++)
+		if (list[i].kind != LINEAGE_RENAMED || c->list[i].now)
+			move_row(w, kept++, i);
+	c->count = kept;
+}
+
+static struct error *add_lineages(struct work *w)
+{
+	struct lineage *list;
+	struct error *error;
+
+	if (w->by != ROWS_BY_FUNCTION)
+		return NULL;
+	list = calloc(w->result->count + 1, sizeof(*list));
+	error = list ? find_lineages(w, list) : error_memory();
+	if (!error)
+		apply_lineages(w, list);
+	free(list);
+	return error;
+}
+
+const char *compared_state(const struct compared *one)
+{
+	static const char *const lineages[] = { "", "renamed", "inlined", "called" };
+
+	return one->lineage   ? lineages[one->lineage]
+	       : !one->before ? "new"
+	       : !one->now    ? "vanished"
+			      : "";
+}
+
+/* -------- estimates -------- */
 
 /* Self and total are tested together, so that the chance of a false alarm is that of both. */
 static struct error *estimate(struct work *w)
@@ -161,6 +275,8 @@ struct error *comparison_init(struct comparison *c, const struct comparison_side
 		return error;
 	c->rows = calloc(c->runs.all, sizeof(*c->rows));
 	error = c->rows ? add_runs(&w) : error_memory();
+	if (!error)
+		error = add_lineages(&w);
 	if (!error)
 		error = estimate(&w);
 	if (!error && c->count)

@@ -6,16 +6,22 @@
  * What changed from function to function (or object, line, command) between the runs of two
  * profiles.
  *
- * row_common_key() says which rows are the same in two runs.
+ * row_common_key() says which rows are the same in two runs. Of functions those are one row, too,
+ * that report/difference/lineage.h takes as renamed.
  */
 
 #include "report/difference/compared_runs.h"
+#include "report/difference/lineage.h"
 #include "report/tables/rows.h"
 
 struct compared {
 	const char *name;   /* as it is now, or was; not yet made printable */
 	const char *object; /* "" when there is none */
 	bool before, now;   /* whether the side has it; at least one is true */
+	enum lineage_kind lineage;
+	/* Renamed: its name before. Inlined or called: into what it is or was inlined; "": that is
+	 * several functions, or not known. "" with LINEAGE_NONE. */
+	const char *other;
 	struct change self, total;
 };
 
@@ -37,5 +43,8 @@ struct comparison_sides {
 struct error *comparison_init(struct comparison *c,
 			      const struct comparison_sides *sides) ERROR_CHECKED;
 void comparison_release(struct comparison *c);
+
+/* "new", "vanished", "renamed", "inlined", "called"; "": both sides have it as it is. */
+const char *compared_state(const struct compared *one);
 
 #endif

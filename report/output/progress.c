@@ -6,7 +6,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#define FIRST_NS UINT64_C(1000000000)
+#define EACH_NS UINT64_C(200000000)
 
 static volatile sig_atomic_t interrupted;
 /* When a signal ends the program: */
@@ -106,7 +110,7 @@ void progress_show(struct progress *p, uint64_t bytes)
 	bytes += p->read;
 	now = clock_now();
 	spent = now - p->start_ns;
-	if (spent < 1000000000 || now - p->last_ns < 200000000)
+	if (spent < FIRST_NS || now - p->last_ns < EACH_NS)
 		return;
 	p->last_ns = now;
 	p->shown = true;
@@ -124,4 +128,87 @@ void progress_next(struct progress *p, int fd)
 	if (p->shown)
 		fprintf(stderr, "\r\033[K");
 	p->shown = false;
+}
+
+/* -------- work in parts -------- */
+
+static void wait_until(struct progress_parts *p, uint64_t ns)
+{
+	const struct timespec at = { .tv_sec = (time_t)(ns / 1000000000),
+				     .tv_nsec = (long)(ns % 1000000000) };
+
+	while (!p->ends && clock_now() < ns)
+		pthread_cond_timedwait(&p->wake, &p->lock, &at);
+}
+
+static void *show_parts(void *argument)
+{
+	struct progress_parts *p = argument;
+
+	pthread_mutex_lock(&p->lock);
+	for (wait_until(p, p->start_ns + FIRST_NS); !p->ends;
+	     wait_until(p, clock_now() + EACH_NS)) {
+		fprintf(stderr, "\rfinding names: %s, %zu of %zu\033[K", p->what, p->done, p->all);
+		p->shown = true;
+	}
+	if (p->shown)
+		fprintf(stderr, "\r\033[K");
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+void progress_parts_init(struct progress_parts *p, bool quiet)
+{
+	*p = (struct progress_parts){ .silent = quiet || !isatty(STDERR_FILENO) };
+}
+
+static void start_parts(struct progress_parts *p)
+{
+	pthread_condattr_t attributes;
+	sigset_t all, before;
+
+	p->shown = p->ends = false;
+	p->start_ns = clock_now();
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&p->wake, &attributes);
+	pthread_condattr_destroy(&attributes);
+	/* Signals are for the threads that they are to interrupt. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	p->runs = !pthread_create(&p->thread, NULL, show_parts, p);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	p->silent = !p->runs;
+}
+
+void progress_parts_show(struct progress_parts *p, const char *what, size_t done, size_t all)
+{
+	if (p->silent)
+		return;
+	if (!p->runs) {
+		p->what = what;
+		start_parts(p);
+	}
+	if (!p->runs)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->what = what;
+	p->done = done;
+	p->all = all;
+	pthread_mutex_unlock(&p->lock);
+}
+
+void progress_parts_end(struct progress_parts *p)
+{
+	if (!p->runs)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->ends = true;
+	pthread_cond_signal(&p->wake);
+	pthread_mutex_unlock(&p->lock);
+	pthread_join(p->thread, NULL);
+	pthread_mutex_destroy(&p->lock);
+	pthread_cond_destroy(&p->wake);
+	p->runs = false;
 }

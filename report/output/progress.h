@@ -8,7 +8,9 @@
  * second.
  */
 
+#include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct progress {
@@ -27,6 +29,28 @@ void progress_expect(struct progress *p, int fd);
 void progress_show(struct progress *p, uint64_t bytes);
 /* It has been read, to its end or not; the line is wiped. */
 void progress_next(struct progress *p, int fd);
+
+/* The same of work in parts that may take long by themselves: a thread of its own shows how far it
+ * is. */
+struct progress_parts {
+	bool silent, runs;
+	bool shown, ends; /* under the lock, as what follows */
+	const char *what;
+	size_t done, all;
+	uint64_t start_ns;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+};
+
+void progress_parts_init(struct progress_parts *p, bool quiet);
+/*
+ * So many parts are done of all, and `what` they are. From any thread; but first, and first after
+ * an end, from the one that calls progress_parts_end().
+ */
+void progress_parts_show(struct progress_parts *p, const char *what, size_t done, size_t all);
+/* It is done, or waits; the line is wiped. */
+void progress_parts_end(struct progress_parts *p);
 
 /* From now on the first Ctrl-C is only noted. */
 void progress_catch_interrupt(void);

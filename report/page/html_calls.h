@@ -25,6 +25,9 @@ enum html_change_flag {
 	HTML_CHANGE_IS = 1 << 1,   /* it is there now */
 	HTML_CHANGE_SELF = 1 << 2, /* its own time surely changed */
 	HTML_CHANGE_TOTAL = 1 << 3,
+	HTML_CHANGE_RENAMED = 1 << 4, /* enum lineage_kind */
+	HTML_CHANGE_INLINED = 1 << 5,
+	HTML_CHANGE_CALLED = 1 << 6,
 };
 
 struct html_compared {

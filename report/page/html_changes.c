@@ -26,8 +26,12 @@ static void put_head(struct buffer *out, const struct compared_runs *r)
 
 static unsigned int flags(const struct compared *one)
 {
+	static const unsigned int lineages[] = { 0, HTML_CHANGE_RENAMED, HTML_CHANGE_INLINED,
+						 HTML_CHANGE_CALLED };
+
 	return (one->before ? HTML_CHANGE_WAS : 0) | (one->now ? HTML_CHANGE_IS : 0) |
-	       (one->self.sure ? HTML_CHANGE_SELF : 0) | (one->total.sure ? HTML_CHANGE_TOTAL : 0);
+	       (one->self.sure ? HTML_CHANGE_SELF : 0) | (one->total.sure ? HTML_CHANGE_TOTAL : 0) |
+	       lineages[one->lineage];
 }
 
 static void put_numbers(struct buffer *out, const struct comparison *c, bool total)
@@ -45,6 +49,8 @@ static void put_rows(struct buffer *out, struct html_texts *texts, const struct 
 	for (size_t i = 0; i < c->count; i++)
 		buffer_uleb(out, html_text_number(texts, c->list[i].object));
 	for (size_t i = 0; i < c->count; i++)
+		buffer_uleb(out, html_text_number(texts, c->list[i].other));
+	for (size_t i = 0; i < c->count; i++)
 		buffer_uleb(out, flags(&c->list[i]));
 	put_numbers(out, c, false);
 	put_numbers(out, c, true);
@@ -57,19 +63,32 @@ static bool has_row(const struct function *f)
 	       f->kind != PROFILE_FRAME_END && !f->waker;
 }
 
+/* A row has the functions of its name, and where it was renamed those of its other name. */
+static bool number_row(struct map *rows, struct buffer *key, const struct compared *one, size_t i)
+{
+	bool added;
+
+	row_common_key(key, ROWS_BY_FUNCTION, one->name, one->object);
+	if (!buffer_ok(key) ||
+	    map_number(rows, key->data, key->size, (uint32_t)i, &added) == UINT32_MAX)
+		return false;
+	if (one->lineage != LINEAGE_RENAMED)
+		return true;
+	row_common_key(key, ROWS_BY_FUNCTION, one->other, one->object);
+	return buffer_ok(key) &&
+	       map_number(rows, key->data, key->size, (uint32_t)i, &added) != UINT32_MAX;
+}
+
 static struct error *put_functions(struct buffer *out, const struct html_compared *compared,
 				   const struct comparison *c)
 {
 	const struct functions *functions = &compared->tree->functions;
 	struct buffer key = { 0 };
 	struct map rows = { 0 };
-	bool ok = true, added;
+	bool ok = true;
 
-	for (size_t i = 0; ok && i < c->count; i++) {
-		row_common_key(&key, ROWS_BY_FUNCTION, c->list[i].name, c->list[i].object);
-		ok = buffer_ok(&key) &&
-		     map_number(&rows, key.data, key.size, (uint32_t)i, &added) != UINT32_MAX;
-	}
+	for (size_t i = 0; ok && i < c->count; i++)
+		ok = number_row(&rows, &key, &c->list[i], i);
 	for (size_t i = 0; ok && i < functions->count; i++) {
 		const struct function *f = &functions->list[compared->order->functions[i]];
 		const uint64_t *row;

@@ -383,6 +383,10 @@ struct plan {
 	size_t n;
 	struct unit_job *units;
 	size_t unit_count;
+	/* The step that is run: */
+	const char *what;
+	parallel_job *job;
+	size_t jobs, done;
 };
 
 static void take_shortage(struct symbolizer *s, struct object *o)
@@ -537,21 +541,51 @@ static void download(struct plan *p)
 	debuginfod_free(client);
 }
 
+static void say_step(const struct plan *p, const char *what, size_t done)
+{
+	const struct symbolizer_options *o = &p->symbolizer->options;
+
+	if (o->step)
+		o->step(what, done, p->jobs, o->progress_context);
+}
+
+static void step_job(size_t job, unsigned int worker, void *context)
+{
+	struct plan *p = context;
+
+	p->job(job, worker, p);
+	say_step(p, p->what, __atomic_add_fetch(&p->done, 1, __ATOMIC_RELAXED));
+}
+
+static int run_step(struct plan *p, const char *what, size_t jobs, parallel_job *job)
+{
+	p->what = what;
+	p->job = job;
+	p->jobs = jobs;
+	p->done = 0;
+	say_step(p, what, 0);
+	parallel_run(jobs, p->symbolizer->threads, step_job, p);
+	return p->symbolizer->failed ? -1 : 0;
+}
+
+static int run_steps(struct plan *p)
+{
+	if (plan_objects(p) || run_step(p, "files", p->n, open_job))
+		return -1;
+	/* That says itself what it does. */
+	say_step(p, NULL, 0);
+	download(p);
+	if (run_step(p, "tables", 2 * p->n, names_job) || plan_units(p))
+		return -1;
+	return run_step(p, "inlined functions and lines", p->unit_count, unit_job);
+}
+
 static int run_plan(struct plan *p)
 {
-	struct symbolizer *s = p->symbolizer;
+	int result = run_steps(p);
 
-	if (plan_objects(p))
-		return -1;
-	parallel_run(p->n, s->threads, open_job, p);
-	if (s->failed)
-		return -1;
-	download(p);
-	parallel_run(2 * p->n, s->threads, names_job, p);
-	if (s->failed || plan_units(p))
-		return -1;
-	parallel_run(p->unit_count, s->threads, unit_job, p);
-	return s->failed ? -1 : 0;
+	say_step(p, NULL, 0);
+	return result;
 }
 
 /* -------- answers -------- */

@@ -46,7 +46,12 @@ struct symbolizer_options {
 	 * while it goes on; true: no more downloads. May be NULL.
 	 */
 	bool (*progress)(const char *what, void *context);
-	void *progress_context;
+	/*
+	 * Called from symbolizer_run(), and from its threads after the first time, with how many
+	 * parts of a step are done; with NULL at the end, and before downloads. May be NULL.
+	 */
+	void (*step)(const char *what, size_t done, size_t all, void *context);
+	void *progress_context; /* of both */
 };
 
 /* Text stays until symbolizer_forget() or _free(). */

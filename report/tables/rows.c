@@ -185,7 +185,7 @@ static uint32_t row_of_frame(struct table *t, const struct profile *p,
 	return add_row(t, object);
 }
 
-static bool shown(const struct profile_frame *frame)
+bool row_is_shown(const struct profile_frame *frame)
 {
 	return frame->kind != PROFILE_FRAME_SEPARATOR && frame->kind != PROFILE_FRAME_END &&
 	       frame->kind != PROFILE_FRAME_GROUP && !frame->waker;
@@ -273,7 +273,7 @@ static void count_totals(struct table *t, const struct profile *p, const struct 
 		const struct profile_frame *frame = &p->frames[p->nodes[node].frame];
 		uint32_t id = t->rows->row_of_frame[p->nodes[node].frame];
 
-		if (shown(frame) && !d->open[id]++) {
+		if (row_is_shown(frame) && !d->open[id]++) {
 			t->rows->list[id].total += sum->value[node];
 			t->rows->list[id].total_samples += sum->samples[node];
 		}
@@ -281,7 +281,7 @@ static void count_totals(struct table *t, const struct profile *p, const struct 
 		while (next == PRF_NONE && node != PRF_NONE) {
 			uint32_t number = p->nodes[node].frame;
 
-			d->open[t->rows->row_of_frame[number]] -= shown(&p->frames[number]);
+			d->open[t->rows->row_of_frame[number]] -= row_is_shown(&p->frames[number]);
 			next = d->sibling[node];
 			node = p->nodes[node].parent;
 		}
@@ -312,7 +312,7 @@ static bool count_frames(struct table *t, const struct profile *p)
 		if (!is_of_trace(p, e, t->run))
 			continue;
 		/* What was counted in a function is its own, even if a separator lies on it. */
-		while (node != PRF_NONE && !shown(&p->frames[p->nodes[node].frame]))
+		while (node != PRF_NONE && !row_is_shown(&p->frames[p->nodes[node].frame]))
 			node = p->nodes[node].parent;
 		if (node == PRF_NONE)
 			continue;
@@ -496,7 +496,7 @@ static void meet_rows(struct edges *g, size_t entry)
 		uint32_t at = g->rows->row_of_frame[p->nodes[node].frame];
 		struct meeting *m = &g->meeting[at];
 
-		if (!shown(&p->frames[p->nodes[node].frame]))
+		if (!row_is_shown(&p->frames[p->nodes[node].frame]))
 			continue;
 		if (below != none)
 			g->meeting[below].caller = at;

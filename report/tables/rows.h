@@ -38,6 +38,10 @@ struct error *rows_init_run(struct rows *r, const struct profile *p, enum rows_k
 			    uint32_t run) ERROR_CHECKED;
 void rows_release(struct rows *r);
 
+/* Whether a frame has a row by function, object or line: not what stands for no code, nor wakers.
+ */
+bool row_is_shown(const struct profile_frame *frame);
+
 /* Most total first. */
 void rows_sort_by_total(struct rows *r);
 

@@ -2,6 +2,7 @@
 #include "report/views/script.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void write_frame(struct sink *s, const struct profile *p, const struct view_sample *sample,
@@ -106,6 +107,12 @@ void jsonl_frame(const struct profile *p, const struct profile_frame *frame, str
 	sink_char(s, '}');
 }
 
+/* What all samples of a trace have: bytes at[i] up to at[i + 1] for trace i. */
+struct jsonl {
+	struct sink texts;
+	size_t at[];
+};
+
 static void write_labels(struct sink *s, const struct profile_trace *t)
 {
 	for (size_t i = 0; i < t->label_count; i++) {
@@ -118,18 +125,47 @@ static void write_labels(struct sink *s, const struct profile_trace *t)
 		sink_text(s, "},");
 }
 
+struct error *jsonl_begin(const struct profile *p, const struct view_options *o, struct sink *s,
+			  void **stream)
+{
+	struct jsonl *j = malloc(sizeof(*j) + (p->trace_count + 1) * sizeof(*j->at));
+
+	*stream = j;
+	if (!j)
+		return error_memory();
+	sink_init(&j->texts, -1);
+	for (size_t i = 0; i < p->trace_count; i++) {
+		j->at[i] = j->texts.buffer.size;
+		if (p->trace_count > 1) {
+			sink_text(&j->texts, "\"trace\":");
+			sink_json_string(&j->texts, p->traces[i].path);
+			sink_char(&j->texts, ',');
+		}
+		write_labels(&j->texts, &p->traces[i]);
+	}
+	j->at[p->trace_count] = j->texts.buffer.size;
+	return sink_flush(&j->texts);
+}
+
+struct error *jsonl_end(void *stream)
+{
+	struct jsonl *j = stream;
+
+	sink_release(&j->texts);
+	free(j);
+	return NULL;
+}
+
 void jsonl_sample(const struct profile *p, const struct view_options *o,
 		  const struct view_sample *sample, struct sink *s)
 {
+	const struct jsonl *j = sample->stream;
+	const size_t *at = &j->at[sample->trace];
 	bool first = true;
 
 	sink_printf(s, "{\"time_ns\":%" PRIu64 ",", sample->time_ns);
-	if (p->trace_count > 1) {
-		sink_text(s, "\"trace\":");
-		sink_json_string(s, p->traces[sample->trace].path);
-		sink_char(s, ',');
-	}
-	write_labels(s, &p->traces[sample->trace]);
+	if (at[0] < at[1])
+		sink_bytes(s, j->texts.buffer.data + at[0], at[1] - at[0]);
 	sink_printf(s, "\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"comm\":", sample->task->pid,
 		    sample->task->tid);
 	sink_json_string(s, sample->task->comm);

@@ -13,6 +13,9 @@ void script_frame(const struct profile *p, const struct profile_frame *frame, st
 void script_sample(const struct profile *p, const struct view_options *o,
 		   const struct view_sample *sample, struct sink *s);
 
+struct error *jsonl_begin(const struct profile *p, const struct view_options *o, struct sink *s,
+			  void **stream) ERROR_CHECKED;
+struct error *jsonl_end(void *stream) ERROR_CHECKED;
 void jsonl_frame(const struct profile *p, const struct profile_frame *frame, struct sink *s);
 void jsonl_sample(const struct profile *p, const struct view_options *o,
 		  const struct view_sample *sample, struct sink *s);

@@ -21,12 +21,27 @@ static bool wanted(const struct table *t, const struct compared *one)
 	return one->total.before >= t->min || one->total.now >= t->min;
 }
 
-static const char *state(const struct compared *one)
-{
-	return !one->before ? "new" : !one->now ? "vanished" : "";
-}
-
 /* -------- text -------- */
+
+/* "(renamed from work) ", "(inlined into main) "; the other name goes where it is too long. */
+static void text_state(const struct compared *one, struct sink *s, unsigned int *room)
+{
+	const char *state = one->lineage == LINEAGE_CALLED ? "was inlined" : compared_state(one);
+	const char *word = one->lineage == LINEAGE_RENAMED ? " from " : " into ";
+	size_t columns = strlen(state) + 3, more = strlen(word) + strlen(one->other);
+
+	if (!*state)
+		return;
+	sink_printf(s, "(%s", state);
+	if (*one->other && (!*room || columns + more + FITTED_LEAST <= *room)) {
+		sink_text(s, word);
+		sink_printable(s, one->other);
+		columns += more;
+	}
+	sink_text(s, ") ");
+	if (*room)
+		*room -= (unsigned int)columns;
+}
 
 static void text_row(const struct table *t, const struct compared *one, struct sink *s)
 {
@@ -34,10 +49,7 @@ static void text_row(const struct table *t, const struct compared *one, struct s
 
 	change_write(&t->columns, s, &one->self, &one->total);
 	sink_text(s, "  ");
-	if (*state(one))
-		sink_printf(s, "(%s) ", state(one));
-	if (room && *state(one))
-		room -= (unsigned int)strlen(state(one)) + 3;
+	text_state(one, s, &room);
 	fitted_name(s, one->name, one->object, room);
 	sink_char(s, '\n');
 }
@@ -48,7 +60,7 @@ static void csv_heading(const struct table *t, struct sink *s)
 {
 	static const char *const sides[] = { "self", "total" };
 
-	sink_printf(s, "%s,object,state", t->by);
+	sink_printf(s, "%s,object,state,other", t->by);
 	for (size_t i = 0; i < 2; i++)
 		sink_printf(s, ",%s_before,%s_now,%s_change,%s_low,%s_high,%s_p,%s_sure", sides[i],
 			    sides[i], sides[i], sides[i], sides[i], sides[i], sides[i]);
@@ -78,7 +90,9 @@ static void csv_row(const struct table *t, const struct compared *one, struct si
 	sink_csv(s, one->name);
 	sink_char(s, ',');
 	sink_csv(s, one->object);
-	sink_printf(s, ",%s", state(one));
+	sink_printf(s, ",%s,", compared_state(one));
+	if (*one->other)
+		sink_csv(s, one->other);
 	csv_side(s, &one->self);
 	csv_side(s, &one->total);
 	sink_text(s, "\r\n");
@@ -91,7 +105,11 @@ static void json_row(const struct table *t, const struct compared *one, struct s
 	sink_json_string(s, one->name);
 	sink_text(s, ", \"object\": ");
 	sink_json_string(s, one->object);
-	sink_printf(s, ", \"state\": \"%s\"", state(one));
+	sink_printf(s, ", \"state\": \"%s\"", compared_state(one));
+	if (*one->other) {
+		sink_text(s, ", \"other\": ");
+		sink_json_string(s, one->other);
+	}
 	sink_text(s, ", \"self\": ");
 	change_json(s, &one->self);
 	sink_text(s, ", \"total\": ");

@@ -214,6 +214,18 @@ if command -v script > /dev/null; then
 	like "$(script -qec "$slowly" /dev/null < /dev/null)" 'reading: [0-9.]+ MB' "a long reading is shown on a terminal"
 	holds "and nothing of that in the report" grep -q '^[^ ]*;' "$work/slow"
 	unlike "$(script -qec "$slowly -q" /dev/null < /dev/null)" 'reading' "with -q it is not"
+	# A file that takes three seconds to open.
+	if command -v strace > /dev/null && strace -o /dev/null true 2> /dev/null; then
+		cp "$build/testdata/make_trace" "$work/object"
+		need "$work/object" -n 100 -k 9 -O "$work/object" -o "$work/object.prf"
+		slowly="ASAN_OPTIONS=detect_leaks=0 strace -f -o /dev/null -P '$work/object' -e trace=openat \
+			-e inject=openat:delay_enter=3000000 '$report' --no-cache '$work/object.prf' -o '$work/slow'"
+		like "$(script -qec "$slowly" /dev/null < /dev/null)" 'finding names: files, [0-9]+ of [0-9]+' "so is a long search for names"
+		holds "which is complete" grep -q ';' "$work/slow"
+		unlike "$(script -qec "$slowly -q" /dev/null < /dev/null)" 'finding' "with -q it is not"
+	else
+		skip "a long search for names" "strace is not here or may not trace"
+	fi
 else
 	skip "a long reading" "no script"
 fi

@@ -151,15 +151,20 @@ compared.slice(0, 2).forEach((text, scaled) => {
 	const common = (name) => name.replace(/( \[clone [^[]*\]|\.cold(\.\d+)?|\.(constprop|isra|part|llvm|lto_priv)\.\d+)+(?=( \[guessed\])?$)/, "");
 	changes.rowOf.forEach((row, f) => {
 		known.add(row - 1);
-		assert(!row || common(profile.name(f)) === common(profile.texts.get(changes.name[row - 1])), `row of ${profile.name(f)}`);
+		const names = row ? [changes.name[row - 1], ...(changes.flags[row - 1] & 16 ? [changes.other[row - 1]] : [])] : [];
+		assert(!row || names.some((name) => common(profile.texts.get(name)) === common(profile.name(f))), `row of ${profile.name(f)}`);
 		assert(row || profile.kind(f) === "thread, process or group");
 	});
 	top.rows.forEach((row, i) => {
 		assert(known.has(i), row.name);
 		assert.strictEqual(profile.texts.get(changes.name[i]), row.name);
 		assert.strictEqual(profile.texts.get(changes.object[i]), row.object);
-		const flags = (row.state !== "new" ? 1 : 0) | (row.state !== "vanished" ? 2 : 0) |
-			(row.self.sure ? 4 : 0) | (row.total.sure ? 8 : 0);
+		assert.strictEqual(profile.texts.get(changes.other[i]), row.other ?? "");
+		const lineage = ["renamed", "inlined", "called"].indexOf(row.state);
+		const was = lineage >= 0 ? row.total.before > 0 : row.state !== "new";
+		const is = lineage >= 0 ? row.total.now > 0 : row.state !== "vanished";
+		const flags = (was ? 1 : 0) | (is ? 2 : 0) | (row.self.sure ? 4 : 0) | (row.total.sure ? 8 : 0) |
+			(lineage >= 0 ? 16 << lineage : 0);
 		assert.strictEqual(changes.flags[i], flags);
 		for (const side of ["self", "total"])
 			agrees(changes[side], i, row[side], `${row.name} ${side}`);

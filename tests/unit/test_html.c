@@ -221,7 +221,7 @@ static uint64_t read_changes(struct cursor *c, uint64_t functions, uint64_t node
 	json_decref(head);
 	rows = cursor_uleb(c);
 	assert_true(rows > 0);
-	for (uint64_t i = 0; i < 3 * rows; i++)
+	for (uint64_t i = 0; i < 4 * rows; i++)
 		cursor_uleb(c);
 	cursor_skip(c, 2 * 5 * 4 * rows);
 	for (uint64_t i = 0; i < functions; i++) {

@@ -361,12 +361,65 @@ static void unused_objects_are_small(void **state)
 	symbolizer_free(s);
 }
 
+/* What was said of a step: its name, and the most parts that were done. */
+struct said {
+	const char *what[8];
+	size_t all[8], most[8], count;
+	size_t ends;
+};
+
+static void note_step(const char *what, size_t done, size_t all, void *context)
+{
+	struct said *said = context;
+	size_t step = said->count - 1;
+
+	if (!what) {
+		said->ends++;
+	} else if (!done) {
+		assert_true(said->count < 8);
+		said->what[said->count] = what;
+		said->all[said->count++] = all;
+	} else if (done > said->most[step]) {
+		said->most[step] = done;
+	}
+}
+
+/* Each step says how far it is, up to its end. */
+static void steps(void **state)
+{
+	struct said said = { .count = 0 };
+	const struct symbolizer_options options = {
+		.lines = true, .jobs = 1, .step = note_step, .progress_context = &said
+	};
+	struct symbolizer *s;
+	char path[4096];
+
+	own_path(path);
+	assert_null(symbolizer_new(&s, &options));
+	ask(s, add_object(s, PRF_OBJECT_FILE, path), 0x1000, true);
+	assert_null(symbolizer_run(s));
+	assert_int_equal(said.count, 3);
+	assert_string_equal(said.what[0], "files");
+	assert_int_equal(said.all[0], 1);
+	assert_string_equal(said.what[1], "tables");
+	for (size_t i = 0; i < said.count; i++)
+		assert_int_equal(said.most[i], said.all[i]);
+	assert_int_equal(said.ends, 2);
+	symbolizer_free(s);
+}
+
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(recorded_symbols),	cmocka_unit_test(embedded_names),
-	cmocka_unit_test(wrong_numbers),	cmocka_unit_test(files),
-	cmocka_unit_test(short_of_descriptors), cmocka_unit_test(asked_again),
-	cmocka_unit_test(unidentified),		cmocka_unit_test(copies),
-	cmocka_unit_test(symbols_at_one_start), cmocka_unit_test(unused_objects_are_small),
+	cmocka_unit_test(recorded_symbols),
+	cmocka_unit_test(embedded_names),
+	cmocka_unit_test(wrong_numbers),
+	cmocka_unit_test(files),
+	cmocka_unit_test(short_of_descriptors),
+	cmocka_unit_test(asked_again),
+	cmocka_unit_test(unidentified),
+	cmocka_unit_test(copies),
+	cmocka_unit_test(symbols_at_one_start),
+	cmocka_unit_test(unused_objects_are_small),
+	cmocka_unit_test(steps),
 };
 
 UNIT_TESTS(tests);

@@ -5,6 +5,7 @@
 
 /* The bits of enum html_change_flag. */
 const WAS = 1, IS = 2, SURE = { self: 4, total: 8, call: 8 };
+const LINEAGES = [[16, "renamed", " from "], [32, "inlined", " into "], [64, "was inlined", " into "]];
 
 /* The numbers of one row: of a function's "self" or "total", or of a "call". */
 class ChangeNumbers {
@@ -80,7 +81,11 @@ class FunctionChanges extends ChangeNumbers {
 		return i < 0 ? undefined : this.list[side].now[i] - this.list[side].before[i];
 	}
 	state(i) {
-		const flags = this.list.flags[i];
+		const flags = this.list.flags[i], lineage = LINEAGES.find(([bit]) => flags & bit);
+		if (lineage) {
+			const [, state, word] = lineage, other = cut(this.app.profile.texts.get(this.list.other[i]), 200);
+			return state + (other && word + other);
+		}
 		return !(flags & WAS) ? "new" : !(flags & IS) ? "vanished" : "";
 	}
 	fillChange(fn, side, cell) {

@@ -1,6 +1,9 @@
 /* The profile in the page: base64 of a zlib stream of what report/page/html.c writes. */
 
 function bytesFromBase64(text) {
+	/* Browsers of 2025 and later do it themselves, and six times as fast. */
+	if (Uint8Array.fromBase64)
+		return Uint8Array.fromBase64(text);
 	const raw = atob(text.trim());
 	const bytes = new Uint8Array(raw.length);
 	for (let i = 0; i < raw.length; i++)
@@ -139,7 +142,7 @@ function readChanges(reader, functions) {
 	const head = reader.json(), n = reader.number();
 	const side = (count = n) => Object.fromEntries(["before", "now", "low", "high", "p"].map((key) => [key, reader.floats(count)]));
 	const list = { head, count: n,
-		name: reader.column(n, Uint32Array), object: reader.column(n, Uint32Array),
+		name: reader.column(n, Uint32Array), object: reader.column(n, Uint32Array), other: reader.column(n, Uint32Array),
 		flags: reader.column(n, Uint8Array), self: side(), total: side(),
 		rowOf: reader.column(functions, Uint32Array) };
 	const calls = reader.number(), node = reader.column(calls, Uint32Array), flags = reader.column(calls, Uint8Array);
