@@ -50,7 +50,6 @@ static void *map_copy(char *path, size_t *size)
 static void report_map(struct fixture *f, void *at, size_t size, const char *path)
 {
 	struct side_record r = { .type = SIDE_RECORD_MAP,
-				 .time_ns = 1,
 				 .pid = (uint32_t)getpid(),
 				 .map = { .start = (uintptr_t)at, .size = size },
 				 .name = path };
@@ -400,7 +399,7 @@ static void test_container_is_forgotten(void **state)
 	before = note_before(f);
 	assert_non_null(mkdtemp(root));
 	pid = start_in(root, run_program, &go);
-	assert_null(spaces_read(f->spaces, pid, 0));
+	assert_null(spaces_read(f->spaces, pid, NOW_NS));
 	unwinder_flush(f->unwinder);
 	assert_true(unwinder_settle(f->unwinder, LONG_NS));
 	objects_each(f->objects, search, &s);
@@ -440,7 +439,7 @@ static void test_container_of_a_shared_image_is_forgotten(void **state)
 	before = note_before(f);
 	assert_non_null(mkdtemp(root));
 	pid = start_in(root, change_root, &go);
-	assert_null(spaces_read(f->spaces, pid, 0));
+	assert_null(spaces_read(f->spaces, pid, NOW_NS));
 	unwinder_flush(f->unwinder);
 	assert_true(count_objects(f) >= before.objects + 2);
 	s.path = m->object->definition.path;
@@ -501,7 +500,7 @@ static void test_program_that_is_run_each_second_stays(void **state)
 	builds = f->builds;
 	unlink(path);
 	for (unsigned int look = 0; look < 200; look++) {
-		assert_null(spaces_read(f->spaces, pid, 0));
+		assert_null(spaces_read(f->spaces, pid, NOW_NS));
 		unwinder_flush(f->unwinder);
 		spaces_end(f->spaces, pid, 2);
 		spaces_remove(f->spaces, pid);
