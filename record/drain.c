@@ -191,7 +191,7 @@ static void add_to_unwinding(uint32_t pid, void *context)
 
 	/* The world also has processes that are only wakers; their user stacks are not walked. */
 	if (unwinding_follows(d->unwinding, pid))
-		error_free(unwinding_add(d->unwinding, pid, spaces_layout(d->world->spaces, pid)));
+		error_free(unwinding_add(d->unwinding, pid, d->world->spaces));
 }
 
 /*

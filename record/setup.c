@@ -386,7 +386,7 @@ static int open_world(struct session *s)
 static struct error *add_to_unwinding(struct session *s, uint32_t pid)
 {
 	return spaces_knows(s->world.spaces, pid)
-		       ? unwinding_add(&s->unwinding, pid, spaces_layout(s->world.spaces, pid))
+		       ? unwinding_add(&s->unwinding, pid, s->world.spaces)
 		       : NULL;
 }
 

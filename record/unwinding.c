@@ -61,9 +61,9 @@ void unwinding_release(struct unwinding *u)
 	*u = (struct unwinding){ 0 };
 }
 
-struct error *unwinding_add(struct unwinding *u, uint32_t pid, const struct layout *layout)
+struct error *unwinding_add(struct unwinding *u, uint32_t pid, const struct spaces *spaces)
 {
-	return u->lookahead ? lookahead_add(u->lookahead, pid, layout) : NULL;
+	return u->lookahead ? lookahead_add(u->lookahead, pid, spaces) : NULL;
 }
 
 void unwinding_refresh(struct unwinding *u)

@@ -48,7 +48,7 @@ void unwinding_release(struct unwinding *u);
 void unwinding_show_file(const struct unwinder_file *file, void *context);
 
 /* Adds a target and its known mappings. */
-struct error *unwinding_add(struct unwinding *u, uint32_t pid, const struct layout *layout);
+struct error *unwinding_add(struct unwinding *u, uint32_t pid, const struct spaces *spaces);
 
 /* Records of the side band were lost: ends of targets may be among them. */
 void unwinding_refresh(struct unwinding *u);

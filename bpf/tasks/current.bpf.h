@@ -89,6 +89,16 @@ static __always_inline void kernel_frames(void *ctx, struct sample *s)
 	s->kernel_frames = size > 0 ? (__u64)size / 8 : 0;
 }
 
+/* The list of a runtime's frames, after all others. */
+static __always_inline void runtime_frames(struct walk *w)
+{
+	struct sample *s = walk_sample(w);
+
+	if (s->user_frames)
+		script_list(w, s->pid);
+	script_append(w);
+}
+
 /*
  * All sections of struct sample's frames[], in their order, but for the waker's. `registers` are
  * those of the interrupted code, user or kernel; NULL: the kernel was running. `runtimes`: frames
@@ -106,10 +116,8 @@ static __always_inline void current_frames(void *ctx, struct walk *w, void *regi
 		kernel_frames(ctx, s);
 		PHASE_END(PHASE_KERNEL);
 	}
-	if (runtimes && s->user_frames)
-		script_list(w, s->pid);
 	if (runtimes)
-		script_append(w);
+		runtime_frames(w);
 	PHASE_END(PHASE_SCRIPT);
 }
 

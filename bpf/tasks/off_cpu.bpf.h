@@ -147,9 +147,7 @@ static __always_inline void keep_giver(void *ctx, struct kept_stack *kept, __u64
 	s->tid = (__u32)pid_tgid;
 	s->event = off_cpu_event;
 	user_frames(ctx, w, NULL, true);
-	if (s->user_frames)
-		script_list(w, s->pid);
-	script_append(w);
+	runtime_frames(w);
 	size = sizeof(*s) + sample_words(s) * 8;
 	if (size > sizeof(kept->sample))
 		return;

@@ -176,11 +176,19 @@ static void add_copy(struct process *p, uint64_t address)
 		builtins[1 + (p->copies - 2) % (V8_COPIES - 1)] = address;
 }
 
-static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m)
+static void publish(struct javascript *j, uint32_t pid, const struct process *p)
 {
-	struct script_process process = { .runtime = SCRIPT_V8 };
+	struct script_process process = { .runtime = SCRIPT_V8, .image = p->image };
 	const uint32_t slot = pid % SCRIPT_LISTS;
 	const uint64_t is_one = 1;
+
+	memcpy(process.parameters, &p->parameters, sizeof(p->parameters));
+	bpf_map_update_elem(j->options.lists_fd, &slot, &is_one, BPF_ANY);
+	runtime_map_put(&j->processes, pid, &process);
+}
+
+static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m)
+{
 	struct javascript *j = context;
 	const struct v8_file *file;
 	struct process *p;
@@ -195,20 +203,24 @@ static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct m
 	if (!p)
 		return;
 	add_copy(p, m->start + (file->code_offset - m->offset));
-	process.image = p->image;
-	memcpy(process.parameters, &p->parameters, sizeof(p->parameters));
-	bpf_map_update_elem(j->options.lists_fd, &slot, &is_one, BPF_ANY);
-	runtime_map_put(&j->processes, pid, &process);
+	publish(j, pid, p);
 }
 
-/* The kernel half has given the child a copy of what it knows of the parent. */
+/*
+ * The kernel half has given the child a copy of the parent's entry, unless it forked before that
+ * was there.
+ */
 static void forked(void *context, uint32_t parent, uint32_t child)
 {
-	const struct process *p = find(context, parent);
-	struct process *its = p && p->runs ? begin(context, child, &p->parameters) : NULL;
+	struct javascript *j = context;
+	const struct process *p = find(j, parent);
+	struct process *its = p && p->runs ? begin(j, child, &p->parameters) : NULL;
 
-	if (its)
-		its->copies = p->copies;
+	if (!its)
+		return;
+	its->copies = p->copies;
+	if (!runtime_map_runtime(&j->processes, child))
+		publish(j, child, its);
 }
 
 static void forgotten(void *context, const struct object *object)

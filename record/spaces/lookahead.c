@@ -71,11 +71,11 @@ static void apply_map(struct lookahead *s, const struct side_record *r)
 
 static struct error *apply_fork(struct lookahead *s, const struct side_record *r)
 {
-	if (!spaces_follows(s->spaces, r->parent_pid))
-		return NULL;
 	/* The pid may have been used before, by a process whose end is not known. */
 	if (r->pid != r->parent_pid && spaces_knows(s->spaces, r->pid))
 		end(s, r->pid, r->time_ns);
+	if (!spaces_follows(s->spaces, r->parent_pid))
+		return NULL;
 	if (r->pid != r->parent_pid)
 		forget_threads(s, r->pid);
 	else if (!add_pid(&s->threaded, r->pid))
@@ -89,6 +89,9 @@ static struct error *apply(struct lookahead *s, const struct side_record *r)
 
 	s->followed += spaces_follows(s->spaces,
 				      r->type == SIDE_RECORD_FORK ? r->parent_pid : r->pid);
+	/* An end is looked at later: one that was read counts as having threads. */
+	if (r->type != SIDE_RECORD_EXIT && spaces_have_read(s->spaces, r))
+		return NULL;
 	switch (r->type) {
 	case SIDE_RECORD_EXIT: error = apply_exit(s, r); break;
 	case SIDE_RECORD_FORK: error = apply_fork(s, r); break;
@@ -149,10 +152,10 @@ struct spaces *lookahead_spaces(struct lookahead *s)
 	return s->spaces;
 }
 
-struct error *lookahead_add(struct lookahead *s, uint32_t pid, const struct layout *layout)
+struct error *lookahead_add(struct lookahead *s, uint32_t pid, const struct spaces *spaces)
 {
 	/* It may have other threads already. */
-	return add_pid(&s->threaded, pid) ? spaces_adopt(s->spaces, pid, layout) : error_memory();
+	return add_pid(&s->threaded, pid) ? spaces_adopt(s->spaces, pid, spaces) : error_memory();
 }
 
 uint64_t lookahead_followed(const struct lookahead *s)

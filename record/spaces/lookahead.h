@@ -26,8 +26,8 @@ void lookahead_free(struct lookahead *s);
 /* What is mapped according to the newest records. Valid until lookahead_free(). */
 struct spaces *lookahead_spaces(struct lookahead *s);
 
-/* Adds a process that ran before the recording, with what it has mapped. */
-struct error *lookahead_add(struct lookahead *s, uint32_t pid, const struct layout *layout);
+/* Adds a process that ran before the recording, with what it has mapped in these spaces. */
+struct error *lookahead_add(struct lookahead *s, uint32_t pid, const struct spaces *spaces);
 
 /* How many records of processes that are followed have been applied. */
 uint64_t lookahead_followed(const struct lookahead *s);

@@ -2,6 +2,7 @@
 #include "record/spaces/space.h"
 
 #include "common/array.h"
+#include "common/clock.h"
 #include "common/limits.h"
 #include "common/map.h"
 #include "record/spaces/roots.h"
@@ -35,7 +36,8 @@ struct waiting {
 struct spaces {
 	struct objects *objects;
 	bool everything;
-	struct map by_pid; /* -> struct layout * */
+	struct map by_pid;  /* -> struct layout * */
+	struct map read_ns; /* pid -> when /proc was read, before anything else was known */
 	struct roots roots;
 	uint64_t next_id;
 	struct layout nothing;
@@ -156,6 +158,7 @@ void spaces_free(struct spaces *s)
 	if (!s)
 		return;
 	map_release_values(&s->by_pid, put_value);
+	map_release(&s->read_ns);
 	roots_release(&s->roots);
 	free(s->listeners);
 	map_release_values(&s->waiting, free_waiting);
@@ -386,15 +389,34 @@ struct error *spaces_add(struct spaces *s, uint32_t pid)
 	return layout_of(s, pid) ? NULL : set_layout(s, pid, layout_new(s));
 }
 
-struct error *spaces_adopt(struct spaces *s, uint32_t pid, const struct layout *layout)
+/*
+ * For a process of which nothing was known. What was may be of one that has ended, and the fork of
+ * the one that was read is to come.
+ */
+static struct error *note_read(struct spaces *s, uint32_t pid, uint64_t time_ns)
 {
+	uint64_t *read_ns = map_put(&s->read_ns, &pid, sizeof(pid), NULL);
+
+	if (!read_ns)
+		return error_memory();
+	*read_ns = time_ns;
+	return NULL;
+}
+
+struct error *spaces_adopt(struct spaces *s, uint32_t pid, const struct spaces *from)
+{
+	const uint64_t *read_ns = map_get(&from->read_ns, &pid, sizeof(pid));
+	const struct layout *layout = spaces_layout(from, pid);
+	bool known = spaces_knows(s, pid);
 	struct error *error;
 
 	/* If the process is known, listeners are also told that its mappings are gone. */
-	error = layout_of(s, pid) ? clear(s, pid, 0, false) : NULL;
+	error = known ? clear(s, pid, 0, false) : NULL;
 	roots_read(&s->roots, pid);
 	if (!error)
 		error = set_layout(s, pid, layout_get(layout));
+	if (!error && read_ns && !known)
+		error = note_read(s, pid, *read_ns);
 	for (size_t i = 0; i < layout->mappings.n && !error; i++)
 		report_mapped(s, pid, 0, &layout->mappings.list[i]);
 	return error;
@@ -419,6 +441,8 @@ static struct mapping read_mapping(struct spaces *s, uint32_t pid, const struct 
 
 struct error *spaces_read(struct spaces *s, uint32_t pid, uint64_t time_ns)
 {
+	uint64_t read_ns = time_ns ? time_ns : clock_now();
+	bool known = spaces_knows(s, pid);
 	struct buffer text = { 0 };
 	int status = process_reader_file(pid, "maps", LIMIT_PROC_BYTES, &text);
 	/* One that does not answer is recorded all the same, with what the side band says of it. */
@@ -433,7 +457,9 @@ struct error *spaces_read(struct spaces *s, uint32_t pid, uint64_t time_ns)
 	/* An ending process and a kernel thread have an empty maps file. */
 	if (!error && !silent && text.size) {
 		roots_read(&s->roots, pid);
-		if (layout_of(s, pid)->mappings.n)
+		if (!known)
+			error = note_read(s, pid, read_ns);
+		if (!error && layout_of(s, pid)->mappings.n)
 			error = clear(s, pid, time_ns, false);
 		buffer_string(&text);
 		rest = buffer_ok(&text) ? (char *)text.data : NULL;
@@ -499,13 +525,23 @@ static struct error *apply_fork(struct spaces *s, const struct side_record *r)
 
 	roots_fork(&s->roots, r->parent_pid, r->pid);
 	error = set_layout(s, r->pid, layout ? layout_get(layout) : layout_new(s));
+	map_remove(&s->read_ns, &r->pid, sizeof(r->pid));
 	if (!error)
 		report_forked(s, r->parent_pid, r->pid);
 	return error;
 }
 
+bool spaces_have_read(const struct spaces *s, const struct side_record *r)
+{
+	const uint64_t *read_ns = map_get(&s->read_ns, &r->pid, sizeof(r->pid));
+
+	return read_ns && r->time_ns < *read_ns;
+}
+
 struct error *spaces_apply(struct spaces *s, const struct side_record *r)
 {
+	if (spaces_have_read(s, r))
+		return NULL;
 	switch (r->type) {
 	case SIDE_RECORD_MAP: return spaces_follows(s, r->pid) ? apply_map(s, r) : NULL;
 	case SIDE_RECORD_FORK:
@@ -526,6 +562,7 @@ void spaces_remove(struct spaces *s, uint32_t pid)
 {
 	roots_remove(&s->roots, pid);
 	forget_waiting(s, pid);
+	map_remove(&s->read_ns, &pid, sizeof(pid));
 	layout_put(layout_of(s, pid));
 	map_remove(&s->by_pid, &pid, sizeof(pid));
 }

@@ -92,15 +92,23 @@ struct error *spaces_add(struct spaces *s, uint32_t pid);
 
 /*
  * Reads /proc/PID/maps, which replaces the known mappings, and follows the process. They stay as
- * they are if the file cannot be read or the process is ending.
+ * they are if the file cannot be read or the process is ending. `time_ns` is now; 0: before the
+ * recording.
  */
 struct error *spaces_read(struct spaces *s, uint32_t pid, uint64_t time_ns);
 
-/* Gives the process a layout that belongs to other spaces. */
-struct error *spaces_adopt(struct spaces *s, uint32_t pid, const struct layout *layout);
+/* Gives the process what other spaces know of it. */
+struct error *spaces_adopt(struct spaces *s, uint32_t pid, const struct spaces *from);
 
 /* Applies a record of the side band: mappings, execs and forks. Other records change nothing. */
 struct error *spaces_apply(struct spaces *s, const struct side_record *record);
+
+/*
+ * Whether the record is older than the first that was known of its process (of a FORK, the child),
+ * which was read from /proc: then spaces_apply() changes nothing. That has come of it already, or
+ * it is of another process that had the number before.
+ */
+bool spaces_have_read(const struct spaces *s, const struct side_record *record);
 
 /*
  * The process has ended. Samples of it may still come, so its layout stays until spaces_remove().

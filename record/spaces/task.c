@@ -136,9 +136,6 @@ struct error *tasks_fork(struct tasks *t, const struct side_record *fork)
 	memcpy(task->comm, comm, sizeof(comm));
 	task->parent_pid = parent_pid;
 	task->start_ns = fork->time_ns;
-	/* Threads of a process that had the number before: the records of their ends were lost. */
-	if (fork->pid != fork->parent_pid)
-		end_others(t, fork);
 	return NULL;
 }
 
@@ -180,6 +177,49 @@ bool tasks_exit(struct tasks *t, uint32_t pid, uint32_t tid, uint64_t time_ns)
 	return task->pid == pid && alive && !*alive;
 }
 
+struct forgetting {
+	uint32_t pid;	    /* 0: any */
+	uint64_t before_ns; /* those that ended then */
+	struct buffer tids; /* u32 each */
+};
+
+static void collect(const void *key, size_t size, uint64_t value, void *context)
+{
+	const struct task *task = (const struct task *)(uintptr_t)value;
+	struct forgetting *f = context;
+
+	if (f->pid ? task->pid == f->pid : task->gone_ns && task->gone_ns < f->before_ns)
+		buffer_append(&f->tids, &task->tid, sizeof(task->tid));
+}
+
+/* Forgets the thread with this u32 as its number. Returns its process. */
+static uint32_t drop(struct tasks *t, const uint8_t *number)
+{
+	struct task *task;
+	uint32_t tid, pid;
+
+	memcpy(&tid, number, sizeof(tid));
+	task = tasks_find(t, tid);
+	pid = task->pid;
+	t->gone -= task->gone_ns != 0;
+	map_remove(&t->by_tid, &tid, sizeof(tid));
+	free(task);
+	return pid;
+}
+
+void tasks_remove(struct tasks *t, uint32_t pid)
+{
+	struct forgetting f = { .pid = pid };
+
+	if (!map_get(&t->alive, &pid, sizeof(pid)))
+		return;
+	map_each(&t->by_tid, collect, &f);
+	for (size_t i = 0; i + sizeof(uint32_t) <= f.tids.size; i += sizeof(uint32_t))
+		drop(t, f.tids.data + i);
+	map_remove(&t->alive, &pid, sizeof(pid));
+	buffer_release(&f.tids);
+}
+
 struct missing {
 	struct tasks *tasks;
 	uint64_t time_ns;
@@ -201,20 +241,6 @@ void tasks_end_missing(struct tasks *t, uint64_t time_ns)
 	map_each(&t->by_tid, end_missing, &m);
 }
 
-struct forgetting {
-	uint64_t before_ns;
-	struct buffer tids; /* u32 each */
-};
-
-static void collect_gone(const void *key, size_t size, uint64_t value, void *context)
-{
-	const struct task *task = (const struct task *)(uintptr_t)value;
-	struct forgetting *f = context;
-
-	if (task->gone_ns && task->gone_ns < f->before_ns)
-		buffer_append(&f->tids, &task->tid, sizeof(task->tid));
-}
-
 void tasks_forget(struct tasks *t, uint64_t before_ns, void (*process)(uint32_t pid, void *context),
 		  void *context)
 {
@@ -222,19 +248,11 @@ void tasks_forget(struct tasks *t, uint64_t before_ns, void (*process)(uint32_t 
 
 	if (!t->gone)
 		return;
-	map_each(&t->by_tid, collect_gone, &f);
+	map_each(&t->by_tid, collect, &f);
 	for (size_t i = 0; i + sizeof(uint32_t) <= f.tids.size; i += sizeof(uint32_t)) {
-		struct task *task;
-		uint64_t *alive;
-		uint32_t tid, pid;
+		uint32_t pid = drop(t, f.tids.data + i);
+		uint64_t *alive = map_get(&t->alive, &pid, sizeof(pid));
 
-		memcpy(&tid, f.tids.data + i, sizeof(tid));
-		task = tasks_find(t, tid);
-		pid = task->pid;
-		map_remove(&t->by_tid, &tid, sizeof(tid));
-		free(task);
-		t->gone--;
-		alive = map_get(&t->alive, &pid, sizeof(pid));
 		if (alive && !*alive) {
 			map_remove(&t->alive, &pid, sizeof(pid));
 			process(pid, context);

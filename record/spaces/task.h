@@ -50,6 +50,9 @@ struct error *tasks_exec(struct tasks *t, const struct side_record *exec);
  */
 bool tasks_exit(struct tasks *t, uint32_t pid, uint32_t tid, uint64_t time_ns);
 
+/* Forgets all threads of a process at once: the records of their ends were lost. */
+void tasks_remove(struct tasks *t, uint32_t pid);
+
 /*
  * For when records were lost: all threads that are not there any more have ended. The records of
  * their ends may still come.

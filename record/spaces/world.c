@@ -101,15 +101,23 @@ static struct error *apply_name(struct world *w, const struct side_record *r)
 	return error ? error : spaces_apply(w->spaces, r);
 }
 
+/* The record of the end of a process that had the new one's number may have been lost. */
+static void end_before(struct world *w, const struct side_record *fork)
+{
+	if (spaces_knows(w->spaces, fork->pid))
+		spaces_end(w->spaces, fork->pid, fork->time_ns);
+	spaces_remove(w->spaces, fork->pid);
+	tasks_remove(w->tasks, fork->pid);
+}
+
 static struct error *apply_fork(struct world *w, const struct side_record *r)
 {
 	struct error *error;
 
+	if (r->pid != r->parent_pid && !spaces_have_read(w->spaces, r))
+		end_before(w, r);
 	if (!spaces_follows(w->spaces, r->parent_pid))
 		return NULL;
-	/* The record of the end of a process that had the number before may have been lost. */
-	if (r->pid != r->parent_pid && spaces_knows(w->spaces, r->pid))
-		spaces_end(w->spaces, r->pid, r->time_ns);
 	error = tasks_fork(w->tasks, r);
 	return error ? error : spaces_apply(w->spaces, r);
 }
@@ -124,7 +132,8 @@ struct error *world_apply(struct world *w, const struct side_record *r)
 	case SIDE_RECORD_EXIT:
 		if (spaces_are_in_exec(w->spaces, r->pid) && proc_runs(r->pid, NULL))
 			return NULL;
-		if (tasks_exit(w->tasks, r->pid, r->tid, r->time_ns))
+		if (tasks_exit(w->tasks, r->pid, r->tid, r->time_ns) &&
+		    !spaces_have_read(w->spaces, r))
 			spaces_end(w->spaces, r->pid, r->time_ns);
 		return NULL;
 	case SIDE_RECORD_KERNEL_SYMBOL:

@@ -2,6 +2,7 @@
 #include "record/system/elf_symbols.h"
 
 #include <elf.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,8 +48,13 @@ static bool read_one(const struct elf_file *file, struct cursor *table, struct c
 	return symbol->name && *symbol->name;
 }
 
+static struct error *cost_too_much(uint64_t most)
+{
+	return error_new(ERROR_LIMIT, "it has more than %" PRIu64 " symbols, or long names", most);
+}
+
 static struct error *read_table(struct elf_symbols *s, const struct elf_file *file,
-				const char *name)
+				const char *name, uint64_t most)
 {
 	const struct elf_section *section = elf_file_section(file, name);
 	struct cursor table = elf_section_data(file, section), names;
@@ -59,6 +65,8 @@ static struct error *read_table(struct elf_symbols *s, const struct elf_file *fi
 	if (n > LIMIT_SYMBOLS)
 		return error_new(ERROR_LIMIT, "%s has %zu entries, of which at most %d are read",
 				 name, n, LIMIT_SYMBOLS);
+	if (s->entries + n > most)
+		return cost_too_much(most);
 	names = elf_section_data(file, &file->sections[section->link]);
 	s->entries += n;
 	while (n--) {
@@ -70,6 +78,8 @@ static struct error *read_table(struct elf_symbols *s, const struct elf_file *fi
 					 "the names of its functions have more than the %d MiB "
 					 "that are read",
 					 LIMIT_SYMBOL_NAME_BYTES >> 20);
+		if (elf_symbols_cost(s) > most)
+			return cost_too_much(most);
 		if (!is_function)
 			continue;
 		if (!array_reserve(&s->symbols, &s->capacity, s->n + 1))
@@ -108,14 +118,25 @@ static void put_preferred_first(struct elf_symbols *s)
 	}
 }
 
+uint64_t elf_symbols_cost(const struct elf_symbols *s)
+{
+	return s->entries + s->name_bytes / ELF_SYMBOLS_NAME_BYTES;
+}
+
 struct error *elf_symbols_read(struct elf_symbols *s, const struct elf_file *file)
+{
+	return elf_symbols_read_some(s, file, UINT64_MAX);
+}
+
+struct error *elf_symbols_read_some(struct elf_symbols *s, const struct elf_file *file,
+				    uint64_t most)
 {
 	struct error *error;
 
 	*s = (struct elf_symbols){ 0 };
-	error = read_table(s, file, ".symtab");
+	error = read_table(s, file, ".symtab", most);
 	if (!error)
-		error = read_table(s, file, ".dynsym");
+		error = read_table(s, file, ".dynsym", most);
 	if (error) {
 		free(s->symbols);
 		*s = (struct elf_symbols){ .entries = s->entries, .name_bytes = s->name_bytes };

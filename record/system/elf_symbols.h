@@ -30,6 +30,14 @@ struct elf_symbols {
  * LIMIT_SYMBOLS or LIMIT_SYMBOL_NAME_BYTES of common/limits.h is an ERROR_LIMIT.
  */
 struct error *elf_symbols_read(struct elf_symbols *s, const struct elf_file *file);
+
+/* The same, if elf_symbols_cost() is at most this. */
+struct error *elf_symbols_read_some(struct elf_symbols *s, const struct elf_file *file,
+				    uint64_t most);
+
+/* What was read, in entries: names cost as much as one more for each ELF_SYMBOLS_NAME_BYTES. */
+#define ELF_SYMBOLS_NAME_BYTES 128
+uint64_t elf_symbols_cost(const struct elf_symbols *s);
 void elf_symbols_release(struct elf_symbols *s);
 
 /* By name, or NULL; of versioned ones ("f@@V1"), the name is "f". */

@@ -5,6 +5,7 @@
 #include "common/limits.h"
 #include "record/system/elf_symbols.h"
 #include "record/system/opener.h"
+#include "record/system/shares.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,16 +18,17 @@
  */
 #define LOOKS 60
 
-/* What is read of names costs as much as one more symbol for each; a header four, a file these. */
-#define NAME_BYTES 128
+/* As many symbols cost as much as a header, or a file. */
 #define HEADER_SYMBOLS 4
 #define FILE_SYMBOLS 1024
+/* What a user may read in a look in which nobody has read anything: see shares.h. */
+#define USER_SYMBOLS (LIMIT_LOOK_SYMBOLS / 2)
 
 struct writing {
 	struct unwinder *unwinder;
 	struct vanished_names *names;
-	bool ends;	  /* the trace: nothing can wait for another look */
-	uint64_t symbols; /* read in this look */
+	bool ends;	       /* the trace: nothing can wait for another look */
+	struct shares symbols; /* read in this look */
 	struct error *error;
 };
 
@@ -48,37 +50,42 @@ static bool is_unchanged(const struct elf_file *file, int fd, const struct prf_o
 		       d->mtime_ns;
 }
 
-static bool is_spent(const struct writing *writing)
+/* Of whose share of the look it is what is read of a file. */
+static uint32_t payer_of(const struct object *object, const struct writing *writing)
 {
-	return writing->symbols >= LIMIT_LOOK_SYMBOLS;
+	return unwinder_payer(writing->unwinder, object->code);
 }
 
-static bool open_elf(struct elf_file *file, int fd, struct writing *writing)
+static bool open_elf(struct elf_file *file, int fd, uint32_t user, struct writing *writing)
 {
 	bool opened = !elf_file_open(file, fd);
 
-	writing->symbols += FILE_SYMBOLS;
+	shares_take(&writing->symbols, user, FILE_SYMBOLS);
 	if (opened)
-		writing->symbols += HEADER_SYMBOLS * (file->section_count + file->segment_count);
+		shares_take(&writing->symbols, user,
+			    HEADER_SYMBOLS * (file->section_count + file->segment_count));
 	return opened;
 }
 
 /* The report looks there itself. */
-static bool is_at_its_path(const struct prf_object *d, struct writing *writing)
+static bool is_at_its_path(const struct object *object, struct writing *writing)
 {
+	const struct prf_object *d = &object->definition;
 	const struct opening what = { .kind = OPENING_STATUS, .path = d->path };
 	struct open_file opened;
 	const struct stat *st = &opened.status;
 	struct elf_file file;
 	bool same = false;
+	uint32_t user;
 
 	if (d->deleted || *d->root || opener_open(&what, &opened) || !S_ISREG(st->st_mode))
 		return false;
 	if (d->inode == st->st_ino && d->device == st->st_dev && d->size == (uint64_t)st->st_size)
 		return true;
-	if (is_spent(writing) || opener_open_path(d->path, &opened))
+	user = payer_of(object, writing);
+	if (!shares_room(&writing->symbols, user) || opener_open_path(d->path, &opened))
 		return false;
-	if (open_elf(&file, opened.fd, writing)) {
+	if (open_elf(&file, opened.fd, user, writing)) {
 		same = has_build_id(&file, d);
 		elf_file_release(&file);
 	}
@@ -128,19 +135,30 @@ static void count_unread(struct vanished_names *names, const struct object *obje
 		error_free(why);
 }
 
-/* If it has too many symbols to read, the recording goes on without its names. */
-static void write_names(const struct elf_file *file, struct object *object, struct writing *writing)
+/*
+ * If it has too many symbols to read, the recording goes on without its names. `room`: what its
+ * owner had before it. False: it has more than that, but he may have more in another look.
+ */
+static bool write_names(const struct elf_file *file, struct object *object, uint64_t room,
+			struct writing *writing)
 {
+	const uint32_t user = payer_of(object, writing);
+	/* Root may take all of a look with one file, or more. */
+	uint64_t most = user ? shares_room(&writing->symbols, user) : UINT64_MAX;
 	struct elf_symbols symbols;
-	struct error *error = elf_symbols_read(&symbols, file);
+	struct error *error = elf_symbols_read_some(&symbols, file, most);
 
-	writing->symbols += symbols.entries + symbols.name_bytes / NAME_BYTES;
-	if (error) {
-		count_unread(writing->names, object, error);
-	} else {
+	shares_take(&writing->symbols, user, elf_symbols_cost(&symbols));
+	if (!error) {
 		writing->error = write_hit(&symbols, object, writing->names->writer);
 		elf_symbols_release(&symbols);
+	} else if (error->kind == ERROR_LIMIT && user && room < USER_SYMBOLS && !writing->ends) {
+		error_free(error);
+		return false;
+	} else {
+		count_unread(writing->names, object, error);
 	}
+	return true;
 }
 
 /* False: it waits for another look. Only an unwinder sets `code`. */
@@ -148,29 +166,34 @@ static bool write_object(struct object *object, struct writing *writing)
 {
 	const struct prf_object *d = &object->definition;
 	struct elf_file file;
+	bool written = true;
+	uint64_t room;
+	uint32_t user;
 	int fd;
 
-	if (!object->code || is_at_its_path(d, writing))
+	if (!object->code || is_at_its_path(object, writing))
 		return true;
-	if (is_spent(writing)) {
+	user = payer_of(object, writing);
+	room = shares_room(&writing->symbols, user);
+	if (!room) {
 		if (writing->ends)
 			count_unread(writing->names, object,
 				     error_new(ERROR_LIMIT,
 					       "deleted files before it have the %d symbols that "
-					       "are read at once",
+					       "are read at once, or its owner's share",
 					       LIMIT_LOOK_SYMBOLS));
 		return writing->ends;
 	}
 	fd = unwinder_open_file(writing->unwinder, object->code);
 	if (fd < 0)
 		return true;
-	if (open_elf(&file, fd, writing)) {
+	if (open_elf(&file, fd, user, writing)) {
 		if (is_unchanged(&file, fd, d))
-			write_names(&file, object, writing);
+			written = write_names(&file, object, room, writing);
 		elf_file_release(&file);
 	}
 	close(fd);
-	return true;
+	return written;
 }
 
 /* False: the object is needed for another look. */
@@ -203,7 +226,7 @@ static bool is_left_behind(const struct object *object, struct writing *writing)
 	case UNWINDER_HOLDS_TABLE: return object->idle >= LOOKS;
 	case UNWINDER_HOLDS_FILE: break;
 	}
-	return !(object->idle % LOOKS) && !is_at_its_path(&object->definition, writing);
+	return !(object->idle % LOOKS) && !is_at_its_path(object, writing);
 }
 
 static bool may_go(struct object *object, void *context)
@@ -222,17 +245,25 @@ static bool may_go(struct object *object, void *context)
 struct error *vanished_let_go(struct objects *objects, struct unwinder *unwinder,
 			      const struct spaces *newest, struct vanished_names *names)
 {
-	struct letting_go l = { { .unwinder = unwinder, .names = names }, newest };
+	struct letting_go l = {
+		{ .unwinder = unwinder, .names = names, .symbols.limit = LIMIT_LOOK_SYMBOLS },
+		newest
+	};
 
 	objects_forget(objects, may_go, &l);
+	shares_release(&l.writing.symbols);
 	return l.writing.error;
 }
 
 struct error *vanished_write(const struct objects *objects, struct unwinder *unwinder,
 			     struct vanished_names *names)
 {
-	struct writing writing = { .unwinder = unwinder, .names = names, .ends = true };
+	struct writing writing = { .unwinder = unwinder,
+				   .names = names,
+				   .ends = true,
+				   .symbols.limit = LIMIT_LOOK_SYMBOLS };
 
 	objects_each(objects, visit_last, &writing);
+	shares_release(&writing.symbols);
 	return writing.error;
 }

@@ -29,7 +29,8 @@ struct error *vanished_write(const struct objects *objects, struct unwinder *unw
  * Forgets objects that no process maps any more, once their names are written: those of files that
  * were removed or are not open here, and those that have been idle for long and that the report
  * will not find at their path. Others may be mapped again, or removed later, or wait as many names
- * were read (LIMIT_LOOK_SYMBOLS). To be called every 10 s; `unwinder` and `newest` may be NULL.
+ * were read, of all files or of the same owner's (LIMIT_LOOK_SYMBOLS). To be called every 10 s;
+ * `unwinder` and `newest` may be NULL.
  */
 struct error *vanished_let_go(struct objects *objects, struct unwinder *unwinder,
 			      const struct spaces *newest, struct vanished_names *names);

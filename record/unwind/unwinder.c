@@ -494,6 +494,16 @@ void unwinder_totals(struct unwinder *u, struct unwinder_totals *totals)
 	pthread_mutex_unlock(&u->lock);
 }
 
+uint32_t unwinder_payer(struct unwinder *u, const struct code_file *file)
+{
+	uint32_t user;
+
+	pthread_mutex_lock(&u->lock);
+	user = code_file_payer(file, file->user);
+	pthread_mutex_unlock(&u->lock);
+	return user;
+}
+
 int unwinder_open_file(struct unwinder *u, const struct code_file *file)
 {
 	int fd = -1;

@@ -68,6 +68,9 @@ uint64_t unwinder_waits_since(struct unwinder *u, uint64_t after_ns);
 bool unwinder_rule(struct unwinder *u, const struct layout *layout, uint64_t address,
 		   struct unwind_rule *rule);
 
+/* Of whose share it is what costs something because of the file: see shares.h. */
+uint32_t unwinder_payer(struct unwinder *u, const struct code_file *file);
+
 /* An fd of the file, even if it has been removed; to be closed by the caller. -1: none. */
 int unwinder_open_file(struct unwinder *u, const struct code_file *file);
 

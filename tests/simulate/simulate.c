@@ -105,8 +105,7 @@ static void begin(struct simulation *s, bool broken)
 	s->sources.sampler = kernel_sampler(s->kernel);
 	s->unwinding.lookahead = lookahead_new(s->sources.sideband, s->world.objects, false);
 	for (uint32_t i = 0; i < MACHINE_FIRST_PROCESSES; i++)
-		must(unwinding_add(&s->unwinding, MACHINE_FIRST_PID + i,
-				   spaces_layout(s->world.spaces, MACHINE_FIRST_PID + i)));
+		must(unwinding_add(&s->unwinding, MACHINE_FIRST_PID + i, s->world.spaces));
 	must(losses_init(&s->losses, KERNEL_CPUS, START_NS));
 	follow_made_code(s);
 	sources = (struct resolver_sources){ .spaces = s->world.spaces,

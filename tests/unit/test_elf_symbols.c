@@ -6,6 +6,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -41,6 +42,39 @@ static void finds_itself(void **state)
 	assert_memory_equal(file.data + symbol->start, (const void *)a_function_to_be_found, 4);
 	assert_null(elf_symbols_named(&symbols, "a_function_to_be_foun"));
 	elf_symbols_release(&symbols);
+	elf_file_release(&file);
+}
+
+static void no_more_than_is_wanted(void **state)
+{
+	struct elf_symbols symbols;
+	struct elf_file file;
+	uint64_t cost, names;
+	int fd = open("/proc/self/exe", O_RDONLY);
+
+	assert_int_equal(elf_file_open(&file, fd), 0);
+	close(fd);
+	assert_null(elf_symbols_read(&symbols, &file));
+	cost = elf_symbols_cost(&symbols);
+	names = symbols.name_bytes / ELF_SYMBOLS_NAME_BYTES;
+	assert_int_equal(cost, symbols.entries + names);
+	assert_true(names > 0);
+	elf_symbols_release(&symbols);
+	assert_null(elf_symbols_read_some(&symbols, &file, cost));
+	elf_symbols_release(&symbols);
+	for (size_t i = 0; i < 2; i++) {
+		const uint64_t most = i ? cost - 1 : 0;
+		struct error *error = elf_symbols_read_some(&symbols, &file, most);
+		char text[64];
+
+		snprintf(text, sizeof(text), "it has more than %" PRIu64 " symbols, or long names",
+			 most);
+		assert_non_null(error);
+		assert_int_equal(error->kind, ERROR_LIMIT);
+		assert_string_equal(error->text, text);
+		assert_true(elf_symbols_cost(&symbols) <= cost);
+		error_free(error);
+	}
 	elf_file_release(&file);
 }
 
@@ -309,11 +343,14 @@ static void probes(void **state)
 	assert_error_kind(uprobe_resolve(&event), ERROR_ARGUMENT);
 }
 
-static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(finds_itself),	    cmocka_unit_test(ends),
-	cmocka_unit_test(too_many_symbols), cmocka_unit_test(names_at_the_end),
-	cmocka_unit_test(endless_names),    cmocka_unit_test(shared_names),
-	cmocka_unit_test(preferred_names),  cmocka_unit_test(probes)
-};
+static const struct CMUnitTest tests[] = { cmocka_unit_test(finds_itself),
+					   cmocka_unit_test(no_more_than_is_wanted),
+					   cmocka_unit_test(ends),
+					   cmocka_unit_test(too_many_symbols),
+					   cmocka_unit_test(names_at_the_end),
+					   cmocka_unit_test(endless_names),
+					   cmocka_unit_test(shared_names),
+					   cmocka_unit_test(preferred_names),
+					   cmocka_unit_test(probes) };
 
 UNIT_TESTS(tests);

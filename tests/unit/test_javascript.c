@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/javascript/javascript.h"
+#include "bpf/abi/runtimes.h"
 #include "tests/unit/unit.h"
 #include "tests/unit/v8_fixture.h"
 
+#include <bpf/bpf.h>
+#include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -11,6 +14,38 @@
 #include <unistd.h>
 
 #define FIRST 0x7f000000 /* pids that do not exist */
+
+/* -------- the kernel half's map, of two processes: in place of libbpf's -------- */
+
+#define SCRIPTS 3 /* its number */
+
+static struct script_process entries[2]; /* of FIRST and the next; SCRIPT_NONE: not there */
+
+static struct script_process *entry(const void *pid)
+{
+	return &entries[*(const uint32_t *)pid - FIRST];
+}
+
+int bpf_map_lookup_elem(int fd, const void *key, void *value)
+{
+	memcpy(value, entry(key), sizeof(*entries));
+	return entry(key)->runtime ? 0 : -ENOENT;
+}
+
+int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
+{
+	if (fd == SCRIPTS && *(const uint32_t *)key >= FIRST)
+		memcpy(entry(key), value, sizeof(*entries));
+	return 0;
+}
+
+int bpf_map_delete_elem(int fd, const void *key)
+{
+	*entry(key) = (struct script_process){ 0 };
+	return 0;
+}
+
+/* -------- */
 
 /* A program with V8, which this process maps. */
 struct program {
@@ -91,7 +126,51 @@ static void test_processes_come_and_go(void **state)
 	munmap(program.at, sizeof(struct v8_image));
 }
 
+static void fork_second(struct spaces *spaces)
+{
+	const struct side_record fork = { .type = SIDE_RECORD_FORK,
+					  .time_ns = 2,
+					  .pid = FIRST + 1,
+					  .tid = FIRST + 1,
+					  .parent_pid = FIRST,
+					  .parent_tid = FIRST };
+
+	assert_null(spaces_apply(spaces, &fork));
+}
+
+/* What the kernel half has copied stays as it is; it has copied nothing if the entry came later. */
+static void test_children(void **state)
+{
+	const struct javascript_options options = { .scripts_fd = SCRIPTS, .lists_fd = -1 };
+	struct javascript *j = javascript_new(&options);
+	struct objects *objects = objects_new();
+	struct spaces *spaces = spaces_new(objects, true);
+	struct program program;
+
+	make_program(&program);
+	assert_null(javascript_follow(j, spaces));
+	run(spaces, &program, (uint32_t)getpid());
+	unlink(program.path);
+	run(spaces, &program, FIRST);
+	assert_int_equal(entries[0].runtime, SCRIPT_V8);
+	fork_second(spaces);
+	assert_int_equal(entries[1].runtime, SCRIPT_V8);
+	assert_int_not_equal(entries[1].image, entries[0].image);
+	assert_memory_equal(entries[1].parameters, entries[0].parameters,
+			    sizeof(entries[0].parameters));
+	end(spaces, FIRST + 1);
+	assert_int_equal(entries[1].runtime, SCRIPT_NONE);
+	entries[1] = entries[0];
+	fork_second(spaces);
+	assert_int_equal(entries[1].image, entries[0].image);
+	javascript_free(j);
+	spaces_free(spaces);
+	objects_free(objects);
+	munmap(program.at, sizeof(struct v8_image));
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_children),
 	cmocka_unit_test(test_processes_come_and_go),
 };
 

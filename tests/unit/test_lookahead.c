@@ -86,7 +86,7 @@ static void *wait_for_go(void *go)
 /* Starts it, with a second thread that runs this. Its first one ends if `headless`. */
 static void start(struct fixture *f, void *(*second)(void *go), bool headless)
 {
-	struct spaces *spaces = lookahead_spaces(f->lookahead);
+	struct spaces *read;
 	pthread_t thread;
 	int go[2];
 	pid_t pid;
@@ -107,7 +107,10 @@ static void start(struct fixture *f, void *(*second)(void *go), bool headless)
 	close(go[0]);
 	f->pid = (uint32_t)pid;
 	f->go = go[1];
-	assert_no_error(lookahead_add(f->lookahead, f->pid, spaces_layout(spaces, f->pid)));
+	read = spaces_new(f->objects, false);
+	assert_no_error(spaces_read(read, f->pid, 0));
+	assert_no_error(lookahead_add(f->lookahead, f->pid, read));
+	spaces_free(read);
 }
 
 static void let_go(const struct fixture *f)
@@ -233,24 +236,28 @@ static void an_end_without_a_record(void **state)
 	assert_int_equal(f->ends, 1);
 }
 
-/* Another process is given a number, by one that is followed. False: that may not be done here. */
+/* We give another process a number. False: that may not be done here. */
 static bool give_number(struct fixture *f)
 {
 	const pid_t number = (pid_t)f->pid;
 	struct clone_args wanted = { .exit_signal = SIGCHLD,
 				     .set_tid = (uintptr_t)&number,
 				     .set_tid_size = 1 };
-	struct spaces *spaces = lookahead_spaces(f->lookahead);
-	uint32_t self = (uint32_t)getpid();
 	long pid;
 
-	assert_no_error(lookahead_add(f->lookahead, self, spaces_layout(spaces, self)));
 	waitpid(number, NULL, 0);
 	pid = syscall(SYS_clone3, &wanted, sizeof(wanted));
 	if (pid)
 		return pid == number;
 	for (;;)
 		pause();
+}
+
+/* From now on our children are followed. */
+static void follow_ourselves(struct fixture *f)
+{
+	assert_no_error(
+		lookahead_add(f->lookahead, (uint32_t)getpid(), lookahead_spaces(f->lookahead)));
 }
 
 static bool ends_are_known(struct fixture *f)
@@ -265,11 +272,40 @@ static void a_number_that_is_used_again_without_an_end(void **state)
 
 	start_and_end_unseen(f);
 	sideband_enable(f->sideband);
+	follow_ourselves(f);
 	if (!give_number(f))
 		skip();
 	wait_until(f, ends_are_known);
 	assert_true(follows(f));
 	assert_int_equal(f->ends, 1);
+}
+
+static void a_number_that_a_stranger_uses_again(void **state)
+{
+	struct fixture *f = *state;
+
+	start_and_end_unseen(f);
+	sideband_enable(f->sideband);
+	if (!give_number(f))
+		skip();
+	wait_until(f, ends_are_known);
+	assert_false(follows(f));
+	assert_int_equal(f->ends, 1);
+}
+
+/* What the kernel half was given since would be taken from it: the fork itself has put nothing. */
+static void a_fork_before_the_first_look_at_proc(void **state)
+{
+	const uint64_t here = (uintptr_t)a_fork_before_the_first_look_at_proc;
+	struct fixture *f = *state;
+
+	if (!f->sideband)
+		skip();
+	follow_ourselves(f);
+	start(f, wait_for_go, false);
+	run(f);
+	assert_int_equal(f->ends, 0);
+	assert_non_null(spaces_find(lookahead_spaces(f->lookahead), f->pid, here));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -279,6 +315,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(all_threads_end_at_the_same_time),
 	TEST(an_end_without_a_record),
 	TEST(a_number_that_is_used_again_without_an_end),
+	TEST(a_number_that_a_stranger_uses_again),
+	TEST(a_fork_before_the_first_look_at_proc),
 };
 
 UNIT_TESTS(tests);

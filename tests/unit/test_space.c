@@ -315,12 +315,12 @@ static void another_layout_is_adopted(void **state)
 	assert_null(spaces_listen(f->s, listener(f)));
 	assert_null(spaces_add(other, PID));
 	map(other, PID, 0x1000, 0x2000, 0, "/a");
-	assert_null(spaces_adopt(f->s, PID, spaces_layout(other, PID)));
+	assert_null(spaces_adopt(f->s, PID, other));
 	assert_ptr_equal(spaces_layout(f->s, PID), spaces_layout(other, PID));
 	/* From here on they go different ways. */
 	map(f->s, PID, 0x5000, 0x6000, 0, "/b");
 	assert_string_equal(place(other, PID, 0x5000), "");
-	assert_null(spaces_adopt(f->s, PID, spaces_layout(other, PID)));
+	assert_null(spaces_adopt(f->s, PID, other));
 	assert_string_equal(place(f->s, PID, 0x5000), "");
 	assert_string_equal(f->heard, "0 maps /a at 0; 0 maps /b at 1; 0 is read again; "
 				      "0 maps /a at 0; ");
@@ -343,6 +343,75 @@ static void reads_what_a_process_maps(void **state)
 	assert_true(error_is(error, ENOENT));
 	error_free(error);
 	assert_string_equal(place(f->s, PID, 0x1000), "/a+0");
+}
+
+static void map_at(struct spaces *s, uint64_t time_ns, uint32_t pid, const char *path)
+{
+	apply(s, (struct side_record){ .type = SIDE_RECORD_MAP,
+				       .time_ns = time_ns,
+				       .pid = pid,
+				       .tid = pid,
+				       .map = { .start = 0x1000, .size = 0x1000 },
+				       .name = path });
+}
+
+static void fork_at(struct spaces *s, uint64_t time_ns, uint32_t child)
+{
+	apply(s, (struct side_record){ .type = SIDE_RECORD_FORK,
+				       .time_ns = time_ns,
+				       .pid = child,
+				       .tid = child,
+				       .parent_pid = PID,
+				       .parent_tid = PID });
+}
+
+/* It was in the ring already; and the process may be another one, with the same number. */
+static void what_is_older_than_proc_changes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t here = (uintptr_t)what_is_older_than_proc_changes_nothing;
+	uint32_t self = (uint32_t)getpid();
+	struct spaces *newest = spaces_new(f->objects, false);
+	struct spaces *const both[] = { f->s, newest };
+
+	map_at(f->s, 1, PID, "/parent");
+	assert_null(spaces_read(f->s, self, 5));
+	assert_null(spaces_adopt(newest, PID, f->s));
+	assert_null(spaces_adopt(newest, self, f->s));
+	for (size_t i = 0; i < 2; i++) {
+		struct spaces *s = both[i];
+
+		map_at(s, 2, self, "/old");
+		fork_at(s, 3, self);
+		apply(s,
+		      (struct side_record){
+			      .type = SIDE_RECORD_EXEC, .time_ns = 4, .pid = self, .tid = self });
+		assert_true(strstr(place(s, self, here), "test_space"));
+		assert_string_equal(place(s, self, 0x1000), "");
+		map_at(s, 5, self, "/new");
+		assert_true(strstr(place(s, self, here), "test_space"));
+		assert_string_equal(place(s, self, 0x1000), "/new+0");
+		fork_at(s, 6, self);
+		assert_string_equal(place(s, self, 0x1000), "/parent+0");
+		/* From then on it is another process. */
+		map_at(s, 4, self, "/late");
+		assert_string_equal(place(s, self, 0x1000), "/late+0");
+	}
+	spaces_free(newest);
+}
+
+/* What was known may be of one whose end was lost, and the fork of the next one is to come. */
+static void a_second_look_at_proc_is_no_first(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t self = (uint32_t)getpid();
+
+	map_at(f->s, 1, PID, "/parent");
+	map_at(f->s, 2, self, "/before");
+	assert_null(spaces_read(f->s, self, 5));
+	assert_string_equal(place(f->s, self, 0x1000), "");
+	fork_at(f->s, 4, self);
+	assert_string_equal(place(f->s, self, 0x1000), "/parent+0");
 }
 
 /* Against a plain array of pages. */
@@ -379,6 +448,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(listeners_hear_of_each_change),
 	TEST(another_layout_is_adopted),
 	TEST(reads_what_a_process_maps),
+	TEST(what_is_older_than_proc_changes_nothing),
+	TEST(a_second_look_at_proc_is_no_first),
 	TEST(agrees_with_a_simple_model),
 };
 

@@ -210,12 +210,19 @@ static void a_number_that_is_used_again_without_an_end(void **state)
 
 	assert_null(tasks_rename(t, PID, PID, "old", 5));
 	fork_thread(t, PID + 1, 6);
+	fork_thread(t, PID + 3, 7);
+	assert_false(tasks_exit(t, PID, PID + 3, 8));
+	assert_null(tasks_rename(t, PID + 8, PID + 8, "other", 9));
+	tasks_remove(t, PID);
+	tasks_remove(t, PID);
+	for (uint32_t tid = PID; tid < PID + 4; tid++)
+		assert_null(tasks_find(t, tid));
+	assert_non_null(tasks_find(t, PID + 8));
 	fork_task(t, (struct side_record){ .parent_tid = PID + 7,
 					   .parent_pid = PID + 7,
 					   .pid = PID,
 					   .tid = PID,
 					   .time_ns = 11 });
-	assert_int_equal(tasks_find(t, PID + 1)->gone_ns, 11);
 	assert_int_equal(tasks_find(t, PID)->gone_ns, 0);
 	fork_thread(t, PID + 2, 12);
 	assert_int_equal(tasks_find(t, PID)->gone_ns, 0);

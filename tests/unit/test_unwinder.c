@@ -364,7 +364,6 @@ static void test_file_of_many_rules(void **state)
 static void map_code(struct fixture *f, uint32_t pid, uint64_t address, uint64_t size, char *path)
 {
 	struct side_record r = { .type = SIDE_RECORD_MAP,
-				 .time_ns = 1,
 				 .pid = pid,
 				 .map = { .start = address, .size = size, .offset = FILE_CODE },
 				 .name = path };

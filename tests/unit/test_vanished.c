@@ -50,7 +50,6 @@ static void *map_copy(char *path, size_t *size)
 static void report_map(struct fixture *f, void *at, size_t size, const char *path)
 {
 	struct side_record r = { .type = SIDE_RECORD_MAP,
-				 .time_ns = 1,
 				 .pid = (uint32_t)getpid(),
 				 .map = { .start = (uintptr_t)at, .size = size },
 				 .name = path };
@@ -400,7 +399,7 @@ static void test_container_is_forgotten(void **state)
 	before = note_before(f);
 	assert_non_null(mkdtemp(root));
 	pid = start_in(root, run_program, &go);
-	assert_null(spaces_read(f->spaces, pid, 0));
+	assert_null(spaces_read(f->spaces, pid, NOW_NS));
 	unwinder_flush(f->unwinder);
 	assert_true(unwinder_settle(f->unwinder, LONG_NS));
 	objects_each(f->objects, search, &s);
@@ -440,7 +439,7 @@ static void test_container_of_a_shared_image_is_forgotten(void **state)
 	before = note_before(f);
 	assert_non_null(mkdtemp(root));
 	pid = start_in(root, change_root, &go);
-	assert_null(spaces_read(f->spaces, pid, 0));
+	assert_null(spaces_read(f->spaces, pid, NOW_NS));
 	unwinder_flush(f->unwinder);
 	assert_true(count_objects(f) >= before.objects + 2);
 	s.path = m->object->definition.path;
@@ -501,7 +500,7 @@ static void test_program_that_is_run_each_second_stays(void **state)
 	builds = f->builds;
 	unlink(path);
 	for (unsigned int look = 0; look < 200; look++) {
-		assert_null(spaces_read(f->spaces, pid, 0));
+		assert_null(spaces_read(f->spaces, pid, NOW_NS));
 		unwinder_flush(f->unwinder);
 		spaces_end(f->spaces, pid, 2);
 		spaces_remove(f->spaces, pid);
@@ -569,15 +568,20 @@ static void make_verbose(struct verbose *v)
 	}
 }
 
+#define PATH_BYTES 32
+
 /* Maps a file of so many bytes, and deletes it. The object of its code. */
 static struct object *map_verbose(struct fixture *f, const struct verbose *verbose, size_t size,
-				  char *path, void **at)
+				  uid_t owner, char *path, void **at)
 {
+	char folder[] = "/tmp/prof-XXXXXX";
 	const struct mapping *m;
 	int to;
 
-	strcpy(path, "/tmp/prof-test-XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, PATH_BYTES, "%s/XXXXXX", folder);
 	to = mkstemp(path);
+	assert_int_equal(fchown(to, owner, (gid_t)-1), 0);
 	assert_int_equal(write(to, verbose, sizeof(*verbose)), sizeof(*verbose));
 	assert_int_equal(ftruncate(to, (off_t)size), 0);
 	*at = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, to, 0);
@@ -585,6 +589,7 @@ static struct object *map_verbose(struct fixture *f, const struct verbose *verbo
 	close(to);
 	report_map(f, *at, size, path);
 	unlink(path);
+	rmdir(folder);
 	m = spaces_find(f->spaces, (uint32_t)getpid(), (uintptr_t)*at);
 	assert_non_null(m);
 	return m->object;
@@ -602,7 +607,7 @@ static void test_names_are_bounded(void **state)
 
 	start(f, 0);
 	make_verbose(&verbose);
-	object = map_verbose(f, &verbose, sizeof(verbose), path, &at);
+	object = map_verbose(f, &verbose, sizeof(verbose), geteuid(), path, &at);
 	for (size_t round = 0; round < 2; round++) {
 		size_t hits = round ? CODE_BYTES : 1;
 
@@ -615,36 +620,37 @@ static void test_names_are_bounded(void **state)
 	munmap(at, sizeof(verbose));
 }
 
-#define LARGE_FILES 2
-
-/* Programs of which one alone has as many symbols as one look reads, most of them in a hole. */
-static void map_large(struct fixture *f, char (*paths)[32])
+/* A deleted program with so many symbols, most of them in a hole, that nobody maps any more. */
+static void map_large(struct fixture *f, char *path, uid_t owner, size_t symbols)
 {
 	static struct verbose verbose;
-	const size_t most = LIMIT_LOOK_SYMBOLS * sizeof(Elf64_Sym);
-	void *at[LARGE_FILES];
+	const size_t bytes = symbols * sizeof(Elf64_Sym);
+	struct object *object;
+	void *at;
 
 	make_verbose(&verbose);
 	verbose.sections[4].sh_offset = sizeof(verbose);
-	verbose.sections[4].sh_size = most;
-	for (size_t i = 0; i < LARGE_FILES; i++) {
-		struct object *object = map_verbose(f, &verbose, sizeof(verbose) + most, paths[i],
-						    &at[i]);
+	verbose.sections[4].sh_size = bytes;
+	object = map_verbose(f, &verbose, sizeof(verbose) + bytes, owner, path, &at);
+	code_hits_add(&object->hits, offsetof(struct verbose, code));
+	report_unmap(f, at, sizeof(verbose) + bytes);
+}
 
-		code_hits_add(&object->hits, offsetof(struct verbose, code));
-	}
-	for (size_t i = 0; i < LARGE_FILES; i++)
-		report_unmap(f, at[i], sizeof(verbose) + most);
+/* Of which one alone has as many symbols as one look reads. */
+static void map_two_large(struct fixture *f, char (*paths)[PATH_BYTES])
+{
+	for (size_t i = 0; i < 2; i++)
+		map_large(f, paths[i], geteuid(), LIMIT_LOOK_SYMBOLS);
 }
 
 static void test_names_wait_for_the_next_look(void **state)
 {
 	struct fixture *f = *state;
-	char paths[LARGE_FILES][32];
+	char paths[2][PATH_BYTES];
 	size_t n;
 
 	start(f, 0);
-	map_large(f, paths);
+	map_two_large(f, paths);
 	let_go_times(f, 2);
 	n = let_go_of(f, NULL).n;
 	assert_true(n > 0);
@@ -656,11 +662,11 @@ static void test_names_do_not_wait_at_the_end(void **state)
 {
 	struct fixture *f = *state;
 	struct vanished_names names = { 0 };
-	char paths[LARGE_FILES][32], why[128];
+	char paths[2][PATH_BYTES], why[160];
 	size_t first;
 
 	start(f, 0);
-	map_large(f, paths);
+	map_two_large(f, paths);
 	assert_null(prf_writer_new(&names.writer, &(struct prf_writer_options){ .fd = -1 }));
 	assert_null(vanished_write(f->objects, f->unwinder, &names));
 	assert_true(read_names(names.writer, NULL).n > 0);
@@ -668,11 +674,54 @@ static void test_names_do_not_wait_at_the_end(void **state)
 	assert_int_equal(names.why->kind, ERROR_LIMIT);
 	first = !strncmp(names.why->text, paths[0], strlen(paths[0])) ? 0 : 1;
 	snprintf(why, sizeof(why),
-		 "%s: deleted files before it have the 4194304 symbols that are read at once",
+		 "%s: deleted files before it have the 4194304 symbols that are read at once, or "
+		 "its owner's share",
 		 paths[first]);
 	assert_string_equal(names.why->text, why);
 	error_free(names.why);
 	assert_int_equal(write_names_of(f, NULL).n, 0);
+}
+
+#define OTHER 65534
+
+/* What another user's share has no room for now waits, too. */
+static void test_names_of_one_user_wait(void **state)
+{
+	struct fixture *f = *state;
+	char path[PATH_BYTES];
+	size_t n;
+
+	start(f, 0);
+	for (size_t i = 0; i < 2; i++)
+		map_large(f, path, OTHER, LIMIT_LOOK_SYMBOLS / 3);
+	let_go_times(f, 2);
+	n = let_go_of(f, NULL).n;
+	assert_true(n > 0);
+	assert_int_equal(let_go_of(f, NULL).n, n);
+	assert_int_equal(let_go_of(f, NULL).n, 0);
+}
+
+/* Each of his files has as many symbols as one look reads, and one is as good as surely first. */
+static void test_users_do_not_take_others_names(void **state)
+{
+	struct fixture *f = *state;
+	struct vanished_names names = { 0 };
+	char path[PATH_BYTES];
+	size_t n;
+
+	start(f, 0);
+	map_large(f, path, geteuid(), 1);
+	n = write_names_of(f, NULL).n;
+	assert_true(n > 0);
+	for (size_t i = 0; i < 3; i++)
+		map_large(f, path, geteuid(), 1);
+	for (size_t i = 0; i < 5; i++)
+		map_large(f, path, OTHER, LIMIT_LOOK_SYMBOLS);
+	assert_null(prf_writer_new(&names.writer, &(struct prf_writer_options){ .fd = -1 }));
+	assert_null(vanished_write(f->objects, f->unwinder, &names));
+	assert_int_equal(read_names(names.writer, NULL).n, 3 * n);
+	assert_int_equal(names.unread, 5);
+	error_free(names.why);
 }
 
 /* It has a name as long as its file is surely the one that was recorded. */
@@ -780,6 +829,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_names_without_build_id, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_names_wait_for_the_next_look, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_names_do_not_wait_at_the_end, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_names_of_one_user_wait, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_users_do_not_take_others_names, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_same_build_id, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_container_is_forgotten, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_container_of_a_shared_image_is_forgotten, set_up,

@@ -317,6 +317,60 @@ static void a_number_that_is_used_again(void **state)
 	end(f);
 }
 
+/* Nothing that is recorded from then on is of the process that was followed. */
+static void a_number_that_a_stranger_uses_again(void **state)
+{
+	struct fixture *f = begin(false);
+	int ends = 0;
+
+	assert_null(spaces_listen(
+		f->w.spaces, &(struct space_listener){ .ended = count_end, .context = &ends }));
+	assert_null(world_add_command(&f->w, PID));
+	apply_to_child(f, SIDE_RECORD_FORK, 1);
+	apply_map(f, PID + 1, 2, "/bin/child");
+	apply(f, (struct side_record){ .type = SIDE_RECORD_FORK,
+				       .time_ns = 3,
+				       .pid = PID + 1,
+				       .tid = PID + 1,
+				       .parent_pid = PID + 7,
+				       .parent_tid = PID + 7 });
+	apply_map(f, PID + 1, 4, "/bin/stranger");
+	assert_int_equal(ends, 1);
+	assert_false(spaces_knows(f->w.spaces, PID + 1));
+	assert_null(tasks_find(f->w.tasks, PID + 1));
+	assert_true(spaces_knows(f->w.spaces, PID));
+	end(f);
+}
+
+/* Records of our own process that came before it was read, and of one that had its number. */
+static void what_is_older_than_proc(void **state)
+{
+	static const enum side_record_type types[] = { SIDE_RECORD_FORK, SIDE_RECORD_EXIT,
+						       SIDE_RECORD_FORK };
+	const uint32_t own = (uint32_t)getpid(), parents[] = { PID, PID + 7 };
+	struct fixture *f = begin(false);
+	int ends = 0;
+
+	assert_null(world_add_command(&f->w, PID));
+	apply_map(f, PID, 1, "/bin/parent");
+	assert_null(world_add_process(&f->w, own));
+	assert_null(spaces_listen(
+		f->w.spaces, &(struct space_listener){ .ended = count_end, .context = &ends }));
+	for (size_t i = 0; i < 6; i++)
+		apply(f, (struct side_record){ .type = types[i % 3],
+					       .time_ns = 2 + i,
+					       .pid = own,
+					       .tid = own,
+					       .parent_pid = parents[i / 3],
+					       .parent_tid = parents[i / 3] });
+	assert_int_equal(ends, 0);
+	assert_true(strstr(path_at(f, own, (uintptr_t)what_is_older_than_proc), "test_world"));
+	apply(f, (struct side_record){
+			 .type = SIDE_RECORD_EXIT, .time_ns = UINT64_MAX, .pid = own, .tid = own });
+	assert_int_equal(ends, 1);
+	end(f);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(mappings_without_end),
 	cmocka_unit_test(follows_a_process_from_fork_to_exit),
@@ -325,6 +379,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_was_missed_is_asked_for),
 	cmocka_unit_test(each_is_read_once),
 	cmocka_unit_test(a_number_that_is_used_again),
+	cmocka_unit_test(a_number_that_a_stranger_uses_again),
+	cmocka_unit_test(what_is_older_than_proc),
 };
 
 UNIT_TESTS(tests);

@@ -14,6 +14,7 @@
 #include "tests/unit/unit.h"
 
 #define LONG_NS UINT64_C(60000000000)
+#define NOW_NS 1 /* all happens at one time */
 
 /* The maps as the BPF object has them, and what the tests read in them. */
 struct fixture {
@@ -113,7 +114,7 @@ static inline uint32_t map_self(struct fixture *f)
 {
 	uint32_t self = (uint32_t)getpid();
 
-	assert_null(spaces_read(f->spaces, self, 0));
+	assert_null(spaces_read(f->spaces, self, NOW_NS));
 	unwinder_flush(f->unwinder);
 	assert_true(unwinder_settle(f->unwinder, LONG_NS));
 	return self;
@@ -123,6 +124,7 @@ static inline void apply(struct fixture *f, struct side_record r)
 {
 	if (!r.name)
 		r.name = "";
+	r.time_ns = NOW_NS;
 	r.tid = r.pid;
 	r.parent_tid = r.parent_pid;
 	assert_null(spaces_apply(f->spaces, &r));
@@ -133,7 +135,6 @@ static inline void map(struct fixture *f, uint32_t pid, uint64_t start, uint64_t
 		       const char *path, uint8_t build_id)
 {
 	struct side_record r = { .type = SIDE_RECORD_MAP,
-				 .time_ns = 1,
 				 .pid = pid,
 				 .map = { .start = start, .size = end - start },
 				 .name = path };
