@@ -14,7 +14,7 @@ cp "$build/testdata/trace_text" "$work/build/testdata/"
 pretends() {
 	cat > "$work/build/$1" <<-SCRIPT
 		#!/bin/sh
-		for kind in memory open map read write close name fork wait message; do echo \$kind 0; done |
+		for kind in memory open map read write close name fork wait message bpf; do echo \$kind 0; done |
 			sed 's/memory 0/memory 1/' > "\$FAULT_COUNTS"
 		$2
 	SCRIPT
