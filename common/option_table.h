@@ -28,7 +28,8 @@ struct option_entry {
 	const char *help;     /* one sentence, no full stop */
 	/*
 	 * Takes the argument (NULL when there is none) into the program's own settings.
-	 * Returns NULL, or why it is wrong: static text or text that lives as long as `context`.
+	 * Returns NULL, or why it is wrong: static text or text that lives as long as `context`;
+	 * option_no_memory if that is the reason.
 	 */
 	const char *(*take)(void *context, const char *argument);
 	/*
@@ -52,6 +53,8 @@ struct option_entry {
 	.effect = OPTION_CLEARS, .field = OPTION_FIELD(type, member, bool)
 #define OPTION_KEEPS(type, member)                                                                 \
 	.effect = OPTION_KEEPS, .field = OPTION_FIELD(type, member, const char *)
+
+extern const char option_no_memory[];
 
 #define VALUES_FILES "files"
 #define VALUES_FOLDERS "folders"

@@ -12,12 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char option_no_memory[] = "out of memory";
+
 static bool is_heading(const struct option_entry *e)
 {
 	return !e->letter && !e->name;
 }
 
 /* Nothing is known yet of how messages are to be shown: the name of the program is set here. */
+static enum options_result no_memory(const struct options *o)
+{
+	message_setup(o->program, MESSAGE_INFO);
+	message_error("%s", option_no_memory);
+	return OPTIONS_FAILED;
+}
+
 static enum options_result wrong(const struct options *o, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 static enum options_result wrong(const struct options *o, const char *format, ...)
@@ -28,11 +37,12 @@ static enum options_result wrong(const struct options *o, const char *format, ..
 	va_start(args, format);
 	buffer_vprintf(&text, format, args);
 	va_end(args);
+	if (!buffer_ok(&text)) {
+		buffer_release(&text);
+		return no_memory(o);
+	}
 	message_setup(o->program, MESSAGE_INFO);
-	if (buffer_ok(&text))
-		message_error("%s; see %s --help", buffer_string(&text), o->program);
-	else
-		message_error("out of memory");
+	message_error("%s; see %s --help", buffer_string(&text), o->program);
 	buffer_release(&text);
 	return OPTIONS_WRONG;
 }
@@ -109,6 +119,8 @@ static enum options_result take(const struct options *o, const struct option_ent
 	why = apply(o, e, argument);
 	if (!why)
 		return OPTIONS_OK;
+	if (why == option_no_memory)
+		return no_memory(o);
 	return argument ? wrong(o, "%s %s: %s", shown, argument, why)
 			: wrong(o, "%s: %s", shown, why);
 }

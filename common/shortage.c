@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 
 static _Thread_local int noted;
 
@@ -10,6 +11,11 @@ bool shortage_is(int os_error)
 {
 	return os_error == ENOMEM || os_error == EMFILE || os_error == ENFILE || os_error == EIO ||
 	       os_error == EINTR;
+}
+
+const char *shortage_text(int os_error)
+{
+	return os_error == ENOMEM ? "out of memory" : strerror(os_error);
 }
 
 void shortage_note(int os_error)

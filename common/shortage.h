@@ -15,6 +15,9 @@
 /* Whether an errno tells of the machine, not of the file as ENOENT and EACCES do. */
 bool shortage_is(int os_error);
 
+/* Such an errno as text: "out of memory", "Too many open files", ... */
+const char *shortage_text(int os_error);
+
 /* Notes such an errno, and no other. The first note stays. */
 void shortage_note(int os_error);
 

@@ -10,15 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const no_memory = "out of memory";
-
 /* Notes of the last ones of s->pids how they were given. */
 static const char *note_pids(struct settings *s, size_t before, bool by_name)
 {
 	bool *more = reallocarray(s->by_name, s->pid_count + 1, sizeof(*more));
 
 	if (!more)
-		return no_memory;
+		return option_no_memory;
 	s->by_name = more;
 	for (size_t i = before; i < s->pid_count; i++)
 		more[i] = by_name;
@@ -34,7 +32,7 @@ static const char *add_number(struct settings *s, const char *text)
 		return "expected numbers of processes or threads, separated by commas";
 	pids = reallocarray(s->pids, s->pid_count + 1, sizeof(*pids));
 	if (!pids)
-		return no_memory;
+		return option_no_memory;
 	s->pids = pids;
 	s->pids[s->pid_count++] = (uint32_t)pid;
 	return note_pids(s, s->pid_count - 1, false);
@@ -65,7 +63,7 @@ static const char *take_tasks(struct settings *s, const char *argument)
 		why = s->by_thread || !*one || !one[strspn(one, "0123456789")] ? add_number(s, one)
 									       : add_named(s, one);
 	free(list);
-	return list ? why : no_memory;
+	return list ? why : option_no_memory;
 }
 
 static const char *take_pids(void *context, const char *argument)
@@ -238,7 +236,7 @@ static const char *add_note(struct settings *s, const char *text, size_t length)
 		s->metadata = all;
 	if (!all || !copy) {
 		free(copy);
-		return no_memory;
+		return option_no_memory;
 	}
 	copy[equals - text] = '\0';
 	if (trace_file_has_key(copy)) {
@@ -447,7 +445,7 @@ enum options_result settings_parse(struct settings *s, int argc, char **argv)
 	*s = (struct settings){ .output = "trace.prf", .level = 3, .waits = { .min_ns = 1000000 } };
 	s->command_line = join(argc, argv);
 	if (!rest || !s->command_line) {
-		message_error("%s", no_memory);
+		message_error("%s", option_no_memory);
 		goto out;
 	}
 	/* First, so that -M replaces them. */
@@ -455,7 +453,7 @@ enum options_result settings_parse(struct settings *s, int argc, char **argv)
 	result = options_parse(&options, argc, argv, rest, &rest_count, &s->command);
 	if (result == OPTIONS_OK && wrong_labels) {
 		message_error("PROF_LABELS=%s: %s", labels, wrong_labels);
-		result = OPTIONS_WRONG;
+		result = wrong_labels == option_no_memory ? OPTIONS_FAILED : OPTIONS_WRONG;
 	}
 	if (!s->frequency)
 		s->frequency = 99;

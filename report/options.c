@@ -12,8 +12,6 @@
 
 enum { CODE_FUNCTIONS = 20, CODE_FUNCTIONS_MAX = 1000 };
 
-static const char *no_memory = "out of memory";
-
 #define ACTION(function, chosen)                                                                   \
 	static const char *function(void *context, const char *argument)                           \
 	{                                                                                          \
@@ -154,7 +152,7 @@ static const char *add_patterns(struct pattern_list *list, const char *argument)
 	while (ok && (one = strsep(&rest, ",")))
 		ok = pattern_list_add(list, one);
 	free(copy);
-	return ok ? NULL : no_memory;
+	return ok ? NULL : option_no_memory;
 }
 
 static const char *take_comm(void *context, const char *argument)
@@ -172,7 +170,7 @@ static const char *take_numbers(struct number_set *set, bool *leading, const cha
 static const char *take_pattern(struct pattern_list *list, bool *leading, const char *argument)
 {
 	*leading |= !argument;
-	return !argument || pattern_list_add(list, argument) ? NULL : no_memory;
+	return !argument || pattern_list_add(list, argument) ? NULL : option_no_memory;
 }
 
 #define SELECT(function, take, list, leading)                                                      \
@@ -227,6 +225,8 @@ static const char *compile(struct report_options *o, size_t slot, const regex_t 
 		regfree(&o->regexes[slot]);
 	o->compiled[slot] = false;
 	error = regcomp(&o->regexes[slot], text, REG_EXTENDED | REG_NOSUB);
+	if (error == REG_ESPACE)
+		return option_no_memory;
 	if (error) {
 		char why[128];
 
@@ -327,7 +327,7 @@ static const char *add_note(struct report_options *o, size_t *n, const char *key
 		return "takes four keys of notes at most";
 	o->note_keys[i] = strdup(key);
 	if (!o->note_keys[i])
-		return no_memory;
+		return option_no_memory;
 	o->dimensions |= PROFILE_BY_NOTE << i;
 	o->shown.leading[(*n)++] = PROFILE_BY_NOTE << i;
 	return NULL;
@@ -374,7 +374,7 @@ static const char *take_group_by(void *context, const char *argument)
 {
 	struct report_options *o = context;
 	char *copy = strdup(argument), *rest = copy, *one;
-	const char *why = copy ? NULL : no_memory;
+	const char *why = copy ? NULL : option_no_memory;
 	size_t n = 0;
 
 	o->grouped = true;
@@ -622,7 +622,7 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 	o->paths = malloc((size_t)argc * sizeof(*o->paths) + sizeof(*o->paths));
 	if (!o->paths) {
 		message_setup(options.program, MESSAGE_INFO);
-		message_error("out of memory");
+		message_error("%s", option_no_memory);
 		return OPTIONS_FAILED;
 	}
 	result = options_parse(&options, argc, argv, o->paths, &o->path_count, &command);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/unnamed.h"
 
+#include "common/shortage.h"
+
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +81,8 @@ const char *unnamed_reason(const struct profile_object *object)
 
 const char *unnamed_remedy(const struct profile_object *object)
 {
+	if (!strcmp(object->symbols, symbols_status_text(SYMBOLS_SHORT)))
+		return "run it again";
 	switch ((int)object->recorded->kind) {
 	case PRF_OBJECT_FILE:
 		return "debug packages, --debug-dir, --sysroot or --debuginfod may help";
@@ -96,17 +101,22 @@ const char *unnamed_remedy(const struct profile_object *object)
 
 void unnamed_say_shortage(const struct symbolizer *s, void (*say)(const char *format, ...))
 {
-	const char *path, *remedy;
-	int os_error = symbolizer_shortage(s, &path);
+	struct symbolizer_shortage lacks;
+	const char *remedy;
+	char others[64] = "";
 
-	switch (os_error) {
+	symbolizer_shortage(s, &lacks);
+	switch (lacks.os_error) {
 	case 0: return;
 	case ENOMEM: remedy = "run it again with more memory"; break;
 	case EMFILE:
 	case ENFILE: remedy = "run it again with more open files (ulimit -n)"; break;
 	default: remedy = "run it again";
 	}
-	say("%s: %s while names were looked up: functions, inlined calls or lines may be missing; "
+	if (lacks.objects > 1)
+		snprintf(others, sizeof(others), " and %zu more", lacks.objects - 1);
+	say("%s%s: %s while names were looked up: functions, inlined calls or lines may be "
+	    "missing; "
 	    "%s",
-	    path, os_error == ENOMEM ? "out of memory" : strerror(os_error), remedy);
+	    lacks.path, others, shortage_text(lacks.os_error), remedy);
 }

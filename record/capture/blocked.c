@@ -70,6 +70,8 @@ struct error *blocked_new(struct blocked **blocked, struct sampler_bpf *sampler)
 	}
 	if (!status)
 		status = blocked_bpf__load(b->skeleton);
+	if (!status && !b->skeleton->bss) /* as in sampler.c */
+		status = -ENOMEM;
 	if (!status &&
 	    !(b->begin = bpf_program__attach_iter(b->skeleton->progs.note_waiting, NULL)))
 		status = -errno;

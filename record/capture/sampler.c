@@ -296,6 +296,10 @@ static struct error *load(struct sampler *s, const struct sampler_options *optio
 	bpf_program__set_autoload(s->skeleton->progs.sample_native, later);
 	bpf_program__set_autoload(s->skeleton->progs.sample_timer, !later);
 	status = sampler_bpf__load(s->skeleton);
+	/* For libbpf a kernel that had no memory for its first array is one whose arrays cannot be
+	 * mapped. */
+	if (!status && !s->skeleton->bss)
+		status = -ENOMEM;
 	if (!status)
 		status = full_timer_put_first(&s->full_timer);
 	if (status)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/annotate/annotate.h"
 
+#include "common/shortage.h"
 #include "report/annotate/code_listing.h"
 #include "report/annotate/source_listing.h"
+#include "report/merge/name_match.h"
 #include "report/output/fitted.h"
 #include "report/tables/rows.h"
 
@@ -32,7 +34,7 @@ static void choose(struct choice *c, const struct view_options *o, const struct 
 	c->by_name = c->n;
 	/* Only without such a name it is a pattern: others may have it inside. */
 	for (size_t i = 0; !c->by_name && i < rows->count; i++)
-		if (!o->function || !regexec(o->function, rows->list[i].name, 0, NULL, 0))
+		if (!o->function || name_matches(o->function, rows->list[i].name))
 			c->list[c->n++] = &rows->list[i];
 }
 
@@ -195,9 +197,12 @@ static struct error *annotate_rows(struct listing *l, const struct rows *rows)
 
 	if (!chosen.list)
 		return error_memory();
+	shortage_take();
 	choose(&chosen, o, rows);
 	limit = o->limit ? o->limit : chosen.by_name ? chosen.n : 1;
-	if (!chosen.n)
+	if (shortage_take())
+		error = error_memory();
+	else if (!chosen.n)
 		error = none_is_meant(o);
 	else if (chosen.n > limit && o->function && !o->limit)
 		error = several_are_meant(o, &chosen);

@@ -93,10 +93,9 @@ static struct error *run_lookup(struct object_lookup *l)
 		if (object_lookup_unit(l, i, &l->arena))
 			error = error_memory();
 	os_error = shortage_take();
-	return error || !os_error
-		       ? error
-		       : error_new(ERROR_UNAVAILABLE, "%s while the file was read",
-				   os_error == ENOMEM ? "out of memory" : strerror(os_error));
+	return error || !os_error ? error
+				  : error_new(ERROR_UNAVAILABLE, "%s while the file was read",
+					      shortage_text(os_error));
 }
 
 static struct error *open_object(struct code_file *f, const uint64_t *offsets, size_t n)

@@ -2,6 +2,7 @@
 #include "report/annotate/code_listing.h"
 
 #include "common/limits.h"
+#include "common/shortage.h"
 #include "report/annotate/code.h"
 #include "report/output/fitted.h"
 #include "report/merge/label.h"
@@ -130,6 +131,14 @@ static void set_labels(struct code_listing *c)
 
 /* -------- rows -------- */
 
+/* As the symbols of the report are shown. */
+static const char *shown_name(struct code_listing *c, const char *name)
+{
+	const struct symbolizer_options *symbols = c->listing->options->symbols;
+
+	return symbols->demangle ? demangle(name, symbols->full_names, &c->names) : name;
+}
+
 /* "L3 ↑", "puts@plt", "table+0x10", "2004". */
 static void add_target(struct code_listing *c, struct buffer *b, size_t i)
 {
@@ -146,7 +155,7 @@ static void add_target(struct code_listing *c, struct buffer *b, size_t i)
 		buffer_printf(b, "%" PRIx64, one->target);
 		return;
 	}
-	buffer_text(b, demangle(symbol->name, c->listing->options->symbols->full_names, &c->names));
+	buffer_text(b, shown_name(c, symbol->name));
 	if (symbol->into)
 		buffer_printf(b, "+0x%" PRIx64, symbol->into);
 }
@@ -199,14 +208,13 @@ static bool write_place(struct code_listing *c, const struct prf_code_line *plac
 {
 	struct listing *l = c->listing;
 	const struct listing_source *source = listing_source(l, place->file);
-	bool full = l->options->symbols->full_names;
 	struct listing_text text;
 	struct buffer b = { 0 };
 
 	if (!source)
 		return false;
 	if (place->function[0])
-		buffer_printf(&b, "%s ", demangle(place->function, full, &c->names));
+		buffer_printf(&b, "%s ", shown_name(c, place->function));
 	buffer_printf(&b, "%s:%" PRIu32, label_base_name(place->file), place->line);
 	text.text = listing_line(source, place->line, &text.size);
 	if (text.size) {
@@ -276,7 +284,9 @@ static struct error *write_code(struct code_listing *c)
 	listing_widen(c->shown, n);
 	set_labels(c);
 	write_heading(c);
-	return write_rows(c) ? NULL : error_memory();
+	/* What was short while the file was read has been said: from here on it is names. */
+	shortage_take();
+	return write_rows(c) && !shortage_take() ? NULL : error_memory();
 }
 
 static bool make_rows(struct code_listing *c)

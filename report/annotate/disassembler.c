@@ -95,12 +95,15 @@ static bool set_machine(struct disassemble_info *info, uint16_t machine)
 	return true;
 }
 
-/* Blanks at the end, which pad mnemonics without operands, go. */
+/* Blanks at the end, which pad mnemonics without operands, go. NULL without memory. */
 static const char *finish_text(struct decoding *one, struct arena *texts)
 {
+	const char *text;
+
 	while (one->text.size && one->text.data[one->text.size - 1] == ' ')
 		one->text.size--;
-	return arena_text(texts, (const char *)one->text.data, one->text.size);
+	text = buffer_string(&one->text);
+	return buffer_ok(&one->text) ? arena_text(texts, text, one->text.size) : NULL;
 }
 
 static bool is_jump(const struct disassemble_info *info)
@@ -138,7 +141,7 @@ static struct error *add_instruction(struct disassembly *d, disassembler_ftype d
 				       .jumps = is_jump(info),
 				       .target = one->target,
 				       .text = finish_text(one, &d->texts) };
-	if (!buffer_ok(&one->text) || !added->text)
+	if (!added->text)
 		return error_memory();
 	d->count++;
 	return NULL;

@@ -241,13 +241,14 @@ static struct error *expand_frames(struct named_frames *n)
 struct error *named_frames_make(struct named_frames *n)
 {
 	struct error *error = ask_for_frames(n);
-	const char *path;
+	struct symbolizer_shortage lacks;
 
 	if (!error)
 		error = add_recorded_names(n);
 	if (!error)
 		error = symbolizer_run(n->symbolizer);
-	if (!error && n->keeper && !symbolizer_shortage(n->symbolizer, &path))
+	symbolizer_shortage(n->symbolizer, &lacks);
+	if (!error && n->keeper && !lacks.os_error)
 		error = keep_found(n);
 	return error ? error : expand_frames(n);
 }

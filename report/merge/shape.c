@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/merge/shape.h"
 
+#include "report/merge/name_match.h"
+
 static bool matches(const regex_t *regex, const char *name)
 {
-	return regex && !regexec(regex, name, 0, NULL, 0);
+	return regex && name_matches(regex, name);
 }
 
 uint8_t shape_match(const struct shape *s, const struct profile_frame *frame)

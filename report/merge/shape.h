@@ -26,7 +26,7 @@ struct shape {
 	bool delimiter; /* a frame "-" between user and kernel */
 };
 
-/* What the regular expressions say of a frame: bits. */
+/* What the regular expressions say of a frame: bits. A shortage of memory is noted. */
 enum shape_match {
 	SHAPE_FOCUS = 1 << 0,
 	SHAPE_HIDE = 1 << 1,

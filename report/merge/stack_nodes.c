@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/merge/stack_nodes.h"
 
+#include "common/shortage.h"
+
 #include <stdlib.h>
 
 void stack_nodes_release(struct stack_nodes *s)
@@ -33,9 +35,10 @@ static struct error *match_frames(struct stack_nodes *s)
 	if (!s->matches)
 		return error_memory();
 	s->matches_count = table->count;
+	shortage_take();
 	for (size_t i = 0; i < table->count; i++)
 		s->matches[i] = shape_match(s->shape, &table->frames[i]);
-	return NULL;
+	return shortage_take() ? error_memory() : NULL;
 }
 
 static uint32_t separator(struct stack_nodes *s, uint32_t *id, const char *name)

@@ -105,6 +105,25 @@ static bool open_file(struct found_file *f, const char *root, const char *path, 
 	return true;
 }
 
+/*
+ * A search of several places: what one of them does not let be read matters only if no other has
+ * the file. Memory is short wherever it is looked for. Returns what end_search() is called with.
+ */
+static int begin_search(void)
+{
+	return shortage_take();
+}
+
+static bool end_search(int before, bool found)
+{
+	int now = shortage_take();
+
+	shortage_note(before);
+	if (!found || now == ENOMEM)
+		shortage_note(now);
+	return found;
+}
+
 bool found_file_open(struct found_file *f, const char *root, const char *path)
 {
 	struct stat st;
@@ -166,11 +185,12 @@ enum symbols_status debug_search_object(const struct debug_search *s, const stru
 {
 	enum symbols_status status = SYMBOLS_NO_FILE;
 	const char *root = shared_root(o->root);
+	int before = begin_search();
 	char *joined = NULL;
 
 	*f = (struct found_file){ 0 };
 	if (*o->path != '/')
-		return status;
+		goto out;
 	if (s->sysroot) {
 		if (root)
 			joined = debug_search_path("%s%s", s->sysroot, root);
@@ -184,6 +204,7 @@ enum symbols_status debug_search_object(const struct debug_search *s, const stru
 	try_object(o, NULL, f, &status);
 out:
 	free(joined);
+	end_search(before, status == SYMBOLS_OK);
 	return status;
 }
 
@@ -210,22 +231,25 @@ bool debug_search_build_id(const struct debug_search *s, const uint8_t *id, size
 {
 	char name[2 * PRF_BUILD_ID_MAX + 1] = "";
 	const char *directory;
+	bool found = false;
+	int before;
 
 	if (size < 2 || size > PRF_BUILD_ID_MAX)
 		return false;
+	before = begin_search();
 	for (size_t i = 0; i < size; i++)
 		snprintf(name + 2 * i, 3, "%02x", id[i]);
-	for (size_t i = 0; (directory = debug_directory(s, i)); i++) {
+	for (size_t i = 0; !found && (directory = debug_directory(s, i)); i++) {
 		char *path = debug_search_path("%s/.build-id/%.2s/%s.debug", directory, name,
 					       name + 2);
-		bool found = path && found_file_open(f, debug_root(s, directory), path);
 
+		found = path && found_file_open(f, debug_root(s, directory), path) &&
+			has_build_id(f, id, size);
 		free(path);
-		if (found && has_build_id(f, id, size))
-			return true;
-		found_file_release(f);
+		if (!found)
+			found_file_release(f);
 	}
-	return false;
+	return end_search(before, found);
 }
 
 /* A file's .gnu_debuglink, without the name. */
@@ -294,14 +318,15 @@ static bool search_link(const struct debug_search *s, const struct prf_object *o
 bool debug_search_debug(const struct debug_search *s, const struct prf_object *o,
 			const struct found_file *main, struct found_file *f)
 {
+	int before = begin_search();
+
 	*f = (struct found_file){ 0 };
-	if (debug_search_build_id(s, o->build_id, o->build_id_size, f))
-		return true;
-	return main && search_link(s, o, main, f);
+	return end_search(before, debug_search_build_id(s, o->build_id, o->build_id_size, f) ||
+					  (main && search_link(s, o, main, f)));
 }
 
-bool debug_search_alternate(const struct debug_search *s, const struct found_file *from,
-			    struct found_file *f)
+static bool search_alternate(const struct debug_search *s, const struct found_file *from,
+			     struct found_file *f)
 {
 	struct cursor c = elf_section_data(&from->elf,
 					   elf_file_section(&from->elf, ".gnu_debugaltlink"));
@@ -330,8 +355,16 @@ bool debug_search_alternate(const struct debug_search *s, const struct found_fil
 	return debug_search_build_id(s, id, size, f);
 }
 
-bool debug_search_kernel(const struct debug_search *s, const struct prf_object *o,
-			 struct found_file *f)
+bool debug_search_alternate(const struct debug_search *s, const struct found_file *from,
+			    struct found_file *f)
+{
+	int before = begin_search();
+
+	return end_search(before, search_alternate(s, from, f));
+}
+
+static bool search_kernel(const struct debug_search *s, const struct prf_object *o,
+			  struct found_file *f)
 {
 	static const char *const places[] = { "/usr/lib/debug/boot/vmlinux-%s",
 					      "/usr/lib/debug/lib/modules/%s/vmlinux",
@@ -355,4 +388,12 @@ bool debug_search_kernel(const struct debug_search *s, const struct prf_object *
 		found_file_release(f);
 	}
 	return false;
+}
+
+bool debug_search_kernel(const struct debug_search *s, const struct prf_object *o,
+			 struct found_file *f)
+{
+	int before = begin_search();
+
+	return end_search(before, search_kernel(s, o, f));
 }

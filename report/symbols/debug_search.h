@@ -34,6 +34,11 @@ struct found_file {
 
 void found_file_release(struct found_file *f);
 
+/*
+ * The functions below look in several places. That one of them cannot be read is noted
+ * (common/shortage.h) if the file is not found in another one.
+ */
+
 /* The recorded file itself. */
 enum symbols_status debug_search_object(const struct debug_search *s,
 					const struct prf_object *object, struct found_file *f);

@@ -10,6 +10,7 @@ const char *symbols_status_text(enum symbols_status status)
 	case SYMBOLS_DIFFERENT: return "build-id differs";
 	case SYMBOLS_UNREADABLE: return "unreadable";
 	case SYMBOLS_TOO_LARGE: return "larger than is read";
+	case SYMBOLS_SHORT: return "not all could be read";
 	case SYMBOLS_NOT_LOOKED: return "not needed";
 	case SYMBOLS_NO_SYMBOLS: return "no symbols recorded";
 	}

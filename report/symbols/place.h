@@ -21,6 +21,7 @@ enum symbols_status {
 	SYMBOLS_DIFFERENT,  /* the file there has another build-id, or is another file */
 	SYMBOLS_UNREADABLE, /* no permission, or not an ELF file that can be read */
 	SYMBOLS_TOO_LARGE,  /* more headers or symbols than are read: common/limits.h */
+	SYMBOLS_SHORT,	    /* something was left out for want of memory and the like */
 	SYMBOLS_NOT_LOOKED, /* no query needed it: all names were embedded, or there were none */
 	SYMBOLS_NO_SYMBOLS, /* kernel, JIT and the like: the trace holds no symbols for it */
 };

@@ -788,10 +788,15 @@ const struct symbolizer_place *symbolizer_places(const struct symbolizer *s, uin
 	return *n ? s->queries[query].answer : NULL;
 }
 
-int symbolizer_shortage(const struct symbolizer *s, const char **path)
+void symbolizer_shortage(const struct symbolizer *s, struct symbolizer_shortage *lacks)
 {
-	*path = s->short_of ? s->short_of->recorded.path : "";
-	return s->short_of ? s->short_of->shortage : 0;
+	*lacks = (struct symbolizer_shortage){ .path = "" };
+	if (!s->short_of)
+		return;
+	lacks->os_error = s->short_of->shortage;
+	lacks->path = s->short_of->recorded.path;
+	for (size_t i = 0; i < s->object_count; i++)
+		lacks->objects += s->objects[i]->shortage != 0;
 }
 
 void symbolizer_found(const struct symbolizer *s, uint32_t object, struct symbols_found *found)
@@ -809,7 +814,7 @@ void symbolizer_found(const struct symbolizer *s, uint32_t object, struct symbol
 	l = o->first ? o->first->lookup : o->lookup;
 	if (!l)
 		return;
-	found->status = l->status;
+	found->status = o->shortage || (o->first && o->first->shortage) ? SYMBOLS_SHORT : l->status;
 	if (l->main.path)
 		found->path = l->main.path;
 	if (l->debug.path)

@@ -107,12 +107,15 @@ void symbolizer_forget(struct symbolizer *s);
 const struct symbolizer_place *symbolizer_places(const struct symbolizer *s, uint32_t query,
 						 size_t *n);
 
-/*
- * After the run: the errno of the first failure, of memory or the like, that names, inlined calls
- * or lines may be missing because of; 0: none is. `path`: of the object whose files were read, and
- * stays until symbolizer_free(). Such answers are not kept in the cache.
- */
-int symbolizer_shortage(const struct symbolizer *s, const char **path);
+/* What names, inlined calls or lines may be missing because of: memory, or the like. */
+struct symbolizer_shortage {
+	int os_error;	  /* the errno of the first failure; 0: there was none */
+	const char *path; /* of the object whose files were read; stays until symbolizer_free() */
+	size_t objects;	  /* how many have such a failure */
+};
+
+/* After the run. Such answers are not kept in the cache. */
+void symbolizer_shortage(const struct symbolizer *s, struct symbolizer_shortage *lacks);
 
 /* After the run: where an object's names came from, or why there are none. */
 void symbolizer_found(const struct symbolizer *s, uint32_t object, struct symbols_found *found);

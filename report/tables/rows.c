@@ -3,7 +3,9 @@
 
 #include "common/array.h"
 #include "common/map.h"
+#include "common/shortage.h"
 #include "report/merge/label.h"
+#include "report/merge/name_match.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -471,13 +473,14 @@ static uint32_t edges_init(struct edges *g, const regex_t *name)
 	g->met = calloc(n + 1, sizeof(*g->met));
 	if (!g->wanted || !g->meeting || !g->met)
 		return UINT32_MAX;
+	shortage_take();
 	for (size_t i = 0; i < n; i++) {
 		const struct row *row = &g->rows->list[i];
 
-		g->wanted[i] = row->total_samples && !regexec(name, row->name, 0, NULL, 0);
+		g->wanted[i] = row->total_samples && name_matches(name, row->name);
 		wanted += g->wanted[i];
 	}
-	return wanted;
+	return shortage_take() ? UINT32_MAX : wanted;
 }
 
 /*

@@ -216,7 +216,9 @@ END
 cat > two.c <<'END'
 #include "part.h"
 __attribute__((noinline)) int first(int x) { return part(x ^ 5); }
-__attribute__((noinline)) int second(int x) { return part(x ^ 9); }
+__attribute__((noinline)) int made(int x) __asm__("_ZN4work4madeEi");
+int made(int x) { return x << 3; }
+__attribute__((noinline)) int second(int x) { return part(made(x) ^ 9); }
 int main(int argc, char **argv) { (void)argv; return first(argc) + second(argc); }
 END
 compile_c -g -O1 -Wl,--build-id=sha1 -o two two.c
@@ -239,6 +241,8 @@ output=$("$report" -q -f annotate --limit=2 --min=0 two.prf)
 is "$(printf '%s\n' "$output" | grep -cE '^# (first|second)  two$')" 2 "two functions, one after the other"
 if [ -n "$disassembler" ]; then
 	is "$(printf '%s\n' "$output" | grep -c '; part part\.h:3  return x \* 3 + 1;$')" 2 "... and both have what is inlined from a header"
+	like "$output" ' call +work::made$' "what an instruction refers to is demangled"
+	like "$("$report" -q -f annotate --no-demangle --limit=2 --min=0 two.prf)" ' call +_ZN4work4madeEi$' "... unless the symbol table's names are asked for"
 fi
 sed 's/0f1011121314"$/& 0 0 0 0 0 1000000000/' trace.txt > dated.txt
 "$build/testdata/trace_text" dated.txt -o dated.prf

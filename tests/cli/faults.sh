@@ -7,6 +7,50 @@ points=6
 [ -z "${PROF_TEST_AGAIN:-}" ] || points=3 # in another build they were six
 holds "every report survives, or says what is wrong" "$top/tests/faults/run" --points $points report
 
+# A debug file that lies in two places is not missed because one of them cannot be read.
+cd "$work" || exit 1
+need cc -shared -fPIC -U_FORTIFY_SOURCE -D_GNU_SOURCE -o faults.so "$top/tests/faults/faults.c"
+printf 'volatile int n; __attribute__((noinline)) void hidden(void) { n++; }\nint main(void) { hidden(); return 0; }\n' > split.c
+need cc -g -O1 -Wl,--build-id=0x0102030405060708 -o split split.c
+for place in one two; do
+	mkdir -p $place/.build-id/01
+	objcopy --only-keep-debug split $place/.build-id/01/02030405060708.debug
+done
+cat > split.txt <<END
+event 0 "cpu-clock" "samples" 1000 0
+object 0 "$work/split" "" "0102030405060708"
+task 1 1 "split" "" ""
+frame 0 2 0x$(nm split | sed -n 's/ T hidden$//p')
+stack - 0
+sample 1000000 0 0 0 0 1
+finish
+END
+strip split
+need "$build/testdata/trace_text" split.txt -o split.prf
+sed 's|^task.*|object 0 "/nonexistent/other" "" ""\n&\nframe 1 2 0x1000|
+	s|^sample.*|stack - 1\n&\nsample 2000000 0 0 1 0 1|' split.txt > two.txt
+need "$build/testdata/trace_text" two.txt -o two.prf
+# names FAULT TRACE: standard output to the file names, errors to said
+names() {
+	LD_PRELOAD="$work/faults.so" FAULT_PROGRAM=prof-report FAULT=$1 "$report" --no-cache --debug-dir=one --debug-dir=two "$2" > names 2> said
+}
+names "" split.prf
+cp names all-names
+like "$(cat names)" '^split;hidden 1$' "a name from a debug file"
+needless= missed=
+for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	names "open EIO $n 1" split.prf
+	if grep -q 'while names were looked up' said; then
+		cmp -s names all-names && needless="$needless $n" || missed="$missed $n"
+	fi
+done
+like "$missed" '[0-9]' "an open() that fails costs names, with a warning"
+is "$needless" "" "none has a warning and costs none"
+names "open EMFILE 2 0" two.prf
+like "$(cat said)" "^prof-report: warning: $work/split and 1 more: Too many open files while names were looked up: " \
+	"a warning says how many files are concerned"
+is "$(grep -c 'no names for 1 of 2 samples in .*: not all could be read; run it again$' said)" 2 "... and no other reason is given for what has no name"
+
 # Programs that are not what they should be are found out. One call of theirs is counted.
 mkdir "$work/build" "$work/build/testdata"
 cp "$build/testdata/trace_text" "$work/build/testdata/"
@@ -14,7 +58,7 @@ cp "$build/testdata/trace_text" "$work/build/testdata/"
 pretends() {
 	cat > "$work/build/$1" <<-SCRIPT
 		#!/bin/sh
-		for kind in memory open map read write close name fork wait message; do echo \$kind 0; done |
+		for kind in memory open map read write close name fork wait message bpf; do echo \$kind 0; done |
 			sed 's/memory 0/memory 1/' > "\$FAULT_COUNTS"
 		$2
 	SCRIPT

@@ -27,11 +27,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum kind { MEMORY, MAP, OPEN, READ, WRITE, CLOSE, NAME, FORK, WAIT, MESSAGE, KINDS };
+enum kind { MEMORY, MAP, OPEN, READ, WRITE, CLOSE, NAME, FORK, WAIT, MESSAGE, BPF, KINDS };
 static const char *const names[KINDS] = {
 	[MEMORY] = "memory", [MAP] = "map",	    [OPEN] = "open", [READ] = "read",
 	[WRITE] = "write",   [CLOSE] = "close",	    [NAME] = "name", [FORK] = "fork",
-	[WAIT] = "wait",     [MESSAGE] = "message",
+	[WAIT] = "wait",     [MESSAGE] = "message", [BPF] = "bpf",
 };
 
 #define SHORT -1
@@ -93,7 +93,7 @@ __attribute__((constructor)) static void begin(void)
 		int how;
 	} hows[] = { { "short", SHORT },   { "EINTR", EINTR },	 { "EIO", EIO },
 		     { "ENOSPC", ENOSPC }, { "EMFILE", EMFILE }, { "ENOMEM", ENOMEM },
-		     { "EAGAIN", EAGAIN } };
+		     { "EAGAIN", EAGAIN }, { "EDQUOT", EDQUOT } };
 	const char *program = getenv("FAULT_PROGRAM"), *text = getenv("FAULT");
 	char kind[16], how[16];
 
@@ -314,6 +314,35 @@ ssize_t write(int fd, const void *data, size_t size)
 	return next(fd, data, how == SHORT && size ? 1 : size);
 }
 
+ssize_t pwrite(int fd, const void *data, size_t size, off_t offset)
+{
+	NEXT(pwrite);
+	int how = fault(WRITE);
+
+	if (how > 0) {
+		errno = how;
+		return -1;
+	}
+	return next(fd, data, how == SHORT && size ? 1 : size, offset);
+}
+
+ssize_t pwrite64(int fd, const void *data, size_t size, off64_t offset)
+	__attribute__((alias("pwrite")));
+
+/* There is no part of it to be done. */
+int ftruncate(int fd, off_t size)
+{
+	NEXT(ftruncate);
+	int how = fault(WRITE);
+
+	if (how <= 0)
+		return next(fd, size);
+	errno = how;
+	return -1;
+}
+
+int ftruncate64(int fd, off64_t size) __attribute__((alias("ftruncate")));
+
 int close(int fd)
 {
 	NEXT(close);
@@ -374,6 +403,12 @@ int rename(const char *from, const char *to)
 	return fails(NAME) ? -1 : next(from, to);
 }
 
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned int flags)
+{
+	NEXT(renameat2);
+	return fails(NAME) ? -1 : next(from_folder, from, to_folder, to, flags);
+}
+
 int mkdir(const char *path, mode_t mode)
 {
 	NEXT(mkdir);
@@ -399,4 +434,32 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 {
 	NEXT(pthread_create);
 	return fails(FORK) ? EAGAIN : next(thread, attributes, start, argument);
+}
+
+/* -------- calls without a function, by their numbers -------- */
+
+static enum kind kind_of(long number)
+{
+	switch (number) {
+	case SYS_openat2:
+	case SYS_perf_event_open:
+	case SYS_pidfd_open: return OPEN;
+	case SYS_bpf: return BPF;
+	default: return KINDS;
+	}
+}
+
+/* All have six arguments; those that a call does not use are whatever is there. */
+long syscall(long number, ...)
+{
+	NEXT(syscall);
+	enum kind kind = kind_of(number);
+	va_list args;
+	long a[6];
+
+	va_start(args, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(args, long);
+	va_end(args);
+	return kind != KINDS && fails(kind) ? -1 : next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }

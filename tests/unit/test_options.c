@@ -18,6 +18,8 @@ static const char *take_file(void *context, const char *argument)
 	struct settings *s = context;
 
 	s->file = argument;
+	if (!strcmp(argument, "endless"))
+		return option_no_memory;
 	return strcmp(argument, "bad") ? NULL : "it is bad";
 }
 
@@ -161,6 +163,7 @@ static void what_is_wrong(void **state)
 	assert_int_equal(PARSE(&s, "--quiet=1"), OPTIONS_WRONG);
 	assert_int_equal(PARSE(&s, "--o"), OPTIONS_WRONG); /* --output or --off-cpu */
 	assert_int_equal(PARSE(&s, "-obad"), OPTIONS_WRONG);
+	assert_int_equal(PARSE(&s, "-oendless"), OPTIONS_FAILED); /* nothing is wrong with it */
 }
 
 static void numbers(void **state)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <string.h>
 #include <pthread.h>
 
 #include "common/shortage.h"
@@ -12,6 +13,12 @@ static void test_first_note_stays_until_taken(void **state)
 	shortage_note(ENOMEM);
 	assert_int_equal(shortage_take(), EMFILE);
 	assert_int_equal(shortage_take(), 0);
+}
+
+static void test_text(void **state)
+{
+	assert_string_equal(shortage_text(ENOMEM), "out of memory");
+	assert_string_equal(shortage_text(EMFILE), strerror(EMFILE));
 }
 
 static void test_facts_about_files_are_no_shortage(void **state)
@@ -57,6 +64,7 @@ static void test_threads_have_their_own(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_first_note_stays_until_taken),
+	cmocka_unit_test(test_text),
 	cmocka_unit_test(test_facts_about_files_are_no_shortage),
 	cmocka_unit_test(test_allocations),
 	cmocka_unit_test(test_threads_have_their_own),

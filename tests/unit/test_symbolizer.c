@@ -246,7 +246,7 @@ static void unidentified(void **state)
 static void short_of_descriptors(void **state)
 {
 	char own[4096];
-	const char *path;
+	struct symbolizer_shortage lacks;
 	struct symbolizer *s = new_symbolizer(1);
 	struct rlimit before, none;
 	uint32_t file, jit;
@@ -263,9 +263,11 @@ static void short_of_descriptors(void **state)
 		assert_int_equal(setrlimit(RLIMIT_NOFILE, i ? &before : &none), 0);
 		assert_null(symbolizer_run(s));
 		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-		assert_int_equal(symbolizer_shortage(s, &path), i ? 0 : EMFILE);
-		assert_string_equal(path, i ? "" : own);
-		expect_status(s, file, i ? SYMBOLS_OK : SYMBOLS_UNREADABLE);
+		symbolizer_shortage(s, &lacks);
+		assert_int_equal(lacks.os_error, i ? 0 : EMFILE);
+		assert_string_equal(lacks.path, i ? "" : own);
+		assert_int_equal(lacks.objects, !i);
+		expect_status(s, file, i ? SYMBOLS_OK : SYMBOLS_SHORT);
 		symbolizer_forget(s);
 	}
 	symbolizer_free(s);
