@@ -2,6 +2,7 @@
 #include "record/trace/vanished.h"
 
 #include "common/array.h"
+#include "common/clock.h"
 #include "common/limits.h"
 #include "record/system/elf_symbols.h"
 #include "record/system/opener.h"
@@ -27,6 +28,7 @@ struct writing {
 	struct vanished_names *names;
 	bool ends;	  /* the trace: nothing can wait for another look */
 	uint64_t symbols; /* read in this look */
+	uint64_t began_ns;
 	struct error *error;
 };
 
@@ -48,9 +50,16 @@ static bool is_unchanged(const struct elf_file *file, int fd, const struct prf_o
 		       d->mtime_ns;
 }
 
+static bool is_hurried(const struct writing *writing)
+{
+	const struct vanished_names *names = writing->names;
+
+	return names->goes_on && !names->goes_on(names->context, clock_now() - writing->began_ns);
+}
+
 static bool is_spent(const struct writing *writing)
 {
-	return writing->symbols >= LIMIT_LOOK_SYMBOLS;
+	return writing->symbols >= LIMIT_LOOK_SYMBOLS || is_hurried(writing);
 }
 
 static bool open_elf(struct elf_file *file, int fd, struct writing *writing)
@@ -143,6 +152,15 @@ static void write_names(const struct elf_file *file, struct object *object, stru
 	}
 }
 
+static struct error *why_spent(const struct writing *writing)
+{
+	if (writing->symbols < LIMIT_LOOK_SYMBOLS)
+		return error_new(ERROR_LIMIT, "a signal ended the recording before it was read");
+	return error_new(ERROR_LIMIT,
+			 "deleted files before it have the %d symbols that are read at once",
+			 LIMIT_LOOK_SYMBOLS);
+}
+
 /* False: it waits for another look. Only an unwinder sets `code`. */
 static bool write_object(struct object *object, struct writing *writing)
 {
@@ -154,11 +172,7 @@ static bool write_object(struct object *object, struct writing *writing)
 		return true;
 	if (is_spent(writing)) {
 		if (writing->ends)
-			count_unread(writing->names, object,
-				     error_new(ERROR_LIMIT,
-					       "deleted files before it have the %d symbols that "
-					       "are read at once",
-					       LIMIT_LOOK_SYMBOLS));
+			count_unread(writing->names, object, why_spent(writing));
 		return writing->ends;
 	}
 	fd = unwinder_open_file(writing->unwinder, object->code);
@@ -222,7 +236,8 @@ static bool may_go(struct object *object, void *context)
 struct error *vanished_let_go(struct objects *objects, struct unwinder *unwinder,
 			      const struct spaces *newest, struct vanished_names *names)
 {
-	struct letting_go l = { { .unwinder = unwinder, .names = names }, newest };
+	struct letting_go l = { { .unwinder = unwinder, .names = names, .began_ns = clock_now() },
+				newest };
 
 	objects_forget(objects, may_go, &l);
 	return l.writing.error;
@@ -231,7 +246,9 @@ struct error *vanished_let_go(struct objects *objects, struct unwinder *unwinder
 struct error *vanished_write(const struct objects *objects, struct unwinder *unwinder,
 			     struct vanished_names *names)
 {
-	struct writing writing = { .unwinder = unwinder, .names = names, .ends = true };
+	struct writing writing = {
+		.unwinder = unwinder, .names = names, .ends = true, .began_ns = clock_now()
+	};
 
 	objects_each(objects, visit_last, &writing);
 	return writing.error;
