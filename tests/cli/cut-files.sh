@@ -7,7 +7,7 @@ cd "$work" || exit 1
 cat > program.c << 'END'
 #include <stdio.h>
 
-/* The section headers get a place before what they are of, so that a cut leaves them. */
+/* The section headers and their names get a place before what they are of, so that a cut leaves them. */
 __attribute__((used)) const char room[8192] = "room for section headers";
 
 static inline __attribute__((always_inline)) int square(int x) { return x * x; }
@@ -21,10 +21,14 @@ import struct
 
 whole = bytearray(open("program", "rb").read())
 at, = struct.unpack_from("<Q", whole, 40)
-size, count = struct.unpack_from("<HH", whole, 58)
+size, count, names = struct.unpack_from("<HHH", whole, 58)
 room = whole.index(b"room for section headers") + 15 & ~15
 whole[room:room + size * count] = whole[at:at + size * count]
 struct.pack_into("<Q", whole, 40, room)
+names = room + size * names
+offset, length = struct.unpack_from("<QQ", whole, names + 24)
+struct.pack_into("<Q", whole, names + 24, room + size * count)
+whole[room + size * count:room + size * count + length] = whole[offset:offset + length]
 open("whole", "wb").write(whole)
 borders = {room, room + size * count}
 for number in range(1, count):
