@@ -291,6 +291,10 @@ simulate: $(simulator)
 kills: all
 	$(Q)BUILD='$(abspath $(BUILD))' tests/faults/kills --kills $(or $(KILLS),100)
 
+## ends: end the recorder by signals in many states, and measure how long that takes (needs root)
+ends: all
+	$(Q)BUILD='$(abspath $(BUILD))' tests/faults/ends --each $(or $(ENDS),10)
+
 ## check-kernels: run the end-to-end tests on other kernels and on arm64, in qemu (see tests/kernels/run)
 check-kernels:
 	$(Q)tests/kernels/run $(KERNELS)
@@ -311,7 +315,7 @@ deps-truth:
 	apt-get install -y -qq --no-install-recommends libc6-dbg llvm musl-tools g++ golang-go gcc-multilib nodejs \
 		default-jdk-headless python3 postgresql rustc git sqlite3 perl php-cli ruby valgrind qemu-user >/dev/null
 
-.PHONY: tools truth deps-truth trust coverage analyze faults kills simulate check-slow check-fleet deps-fleet check-kernels deps-kernels install-library dist deb rpm
+.PHONY: tools truth deps-truth trust coverage analyze faults kills ends simulate check-slow check-fleet deps-fleet check-kernels deps-kernels install-library dist deb rpm
 tools: $(tools)
 
 ## fuzz: build the fuzz targets with libFuzzer and run each for TIME seconds (60), or until RUNS executions

@@ -24,7 +24,7 @@
 #define LET_GO_NS UINT64_C(10000000000)
 #define FIRST_WAIT_MS 10
 /* How long messages wait for a reader, and how long in a recording. */
-#define PATIENCE_MS 1000
+#define PATIENCE_MS 500
 #define RECORDING_PATIENCE_MS 100
 #define NAMES_WAIT_MS 10
 /* How long names of the last files are looked for when a service is stopped, or without a word. */
@@ -333,7 +333,8 @@ static int start(struct session *s)
 {
 	struct error *error = unwinding_prepare(
 		&s->unwinding,
-		s->settings->command && !s->target.paced ? s->settings->command[0] : NULL);
+		s->settings->command && !s->target.paced ? s->settings->command[0] : NULL,
+		s->signal_fd);
 	int status = error ? fail_error(error) : 0;
 
 	s->began_ns = clock_now() + s->settings->delay_ns;

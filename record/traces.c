@@ -12,7 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Once a signal asked for the end, how long a reader may take nothing of a trace in a pipe. */
+/*
+ * Once a signal asked for the end, how long a reader may take nothing of a trace in a pipe, and how
+ * long names of deleted files are read.
+ */
 #define GIVE_UP_NS UINT64_C(500000000)
 
 static int open_file(struct session *s, const char *path)
@@ -26,6 +29,22 @@ static int open_file(struct session *s, const char *path)
 	return 1;
 }
 
+/*
+ * Called by the thread that writes, too. A signal may be pending for as long as the one that
+ * records waits for that one, or reads names.
+ */
+static bool keep_waiting(void *context, uint64_t spent_ns)
+{
+	struct session *s = context;
+	sigset_t pending;
+
+	sigemptyset(&pending);
+	sigpending(&pending);
+	return spent_ns < GIVE_UP_NS ||
+	       !(s->ending || sigismember(&pending, SIGINT) == 1 ||
+		 sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGHUP) == 1);
+}
+
 /* Numbers of the previous file are not valid in the new one. */
 static void begin_numbers(struct session *s)
 {
@@ -33,27 +52,13 @@ static void begin_numbers(struct session *s)
 	tasks_forget_ids(s->world.tasks);
 	kernel_symbols_forget_written(s->world.kernel);
 	s->vanished.writer = s->trace.writer;
+	s->vanished.goes_on = keep_waiting;
+	s->vanished.context = s;
 	jit_set_writer(s->jit, s->trace.writer);
 	if (s->unwinding.java)
 		java_set_writer(s->unwinding.java, s->trace.writer);
 	if (s->unwinding.javascript)
 		javascript_set_writer(s->unwinding.javascript, s->trace.writer);
-}
-
-/*
- * Called by the thread that writes. A signal may be pending for as long as the one that records
- * waits for this one.
- */
-static bool keep_waiting(void *context, uint64_t stalled_ns)
-{
-	struct session *s = context;
-	sigset_t pending;
-
-	sigemptyset(&pending);
-	sigpending(&pending);
-	return stalled_ns < GIVE_UP_NS ||
-	       !(s->ending || sigismember(&pending, SIGINT) == 1 ||
-		 sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGHUP) == 1);
 }
 
 static int begin_file(struct session *s)

@@ -2,14 +2,16 @@
 #include "record/unwinding.h"
 
 #include <inttypes.h>
+#include <poll.h>
 
 #include "common/clock.h"
 #include "common/message.h"
 #include "record/spaces/made_code.h"
 #include "record/unwind/startup_files.h"
 
-/* The start of a recording is delayed by at most this much. */
+/* The start of a recording is delayed by at most this much, and a signal is looked for so often. */
 #define PREPARE_NS UINT64_C(2000000000)
+#define PREPARE_PIECE_NS UINT64_C(20000000)
 /* And its end by at most this. */
 #define SETTLE_NS UINT64_C(500000000)
 
@@ -129,15 +131,19 @@ static void prepare_file(void *context, const char *path)
 	scripts_prepare(u->scripts, path);
 }
 
-struct error *unwinding_prepare(struct unwinding *u, const char *program)
+struct error *unwinding_prepare(struct unwinding *u, const char *program, int signal_fd)
 {
+	struct pollfd fd = { .fd = signal_fd, .events = POLLIN };
+	uint64_t until = clock_now() + PREPARE_NS;
 	struct error *error = unwinding_run(u);
 
 	if (!u->unwinder)
 		return error;
 	if (program)
 		startup_files_each(program, prepare_file, u);
-	unwinder_settle(u->unwinder, PREPARE_NS);
+	while (!unwinder_settle(u->unwinder, PREPARE_PIECE_NS) && clock_now() < until &&
+	       poll(&fd, 1, 0) <= 0)
+		;
 	return error;
 }
 

@@ -61,9 +61,9 @@ bool unwinding_knows_made_code(const struct unwinding *u, uint32_t pid, uint64_t
 
 /*
  * Waits a little for the tables of the running targets, or of `program`, which is about to be
- * started, so that the first samples have them.
+ * started, so that the first samples have them: until a signal is to be read from `signal_fd`.
  */
-struct error *unwinding_prepare(struct unwinding *u, const char *program);
+struct error *unwinding_prepare(struct unwinding *u, const char *program, int signal_fd);
 
 /*
  * Reads which mappings the targets have made since, and publishes the tables that are ready for

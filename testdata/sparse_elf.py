@@ -16,9 +16,12 @@ What is claimed lies in a hole, but for the symbols of many-symbols and long-nam
     huge-name     one symbol with a name of 100,000,000 bytes
     sections      4,000,000 section headers
     debug         a .debug_info of 1 TB, and a .gnu_debugdata of 1 TB
+    bomb          a compressed .debug_frame of 255 MiB of zeros, about as much as is unpacked
+    large-bomb    one of 257 MiB, which is not
 """
 import struct
 import sys
+import zlib
 
 TEXT, NOTE, FRAME, SYMBOLS_SMALL, NAMES, LABELS, SECTIONS = 0x1000, 0x2000, 0x2800, 0x3000, 0x3800, 0x3900, 0x4000
 HOLE = 0x10000
@@ -57,7 +60,7 @@ def main():
     note = struct.pack("<III", 4, 20, 3) + b"GNU\0" + kind.encode()[:20].ljust(20, b"\1")
     labels = b"\0"
     at = {}
-    for name in (".text", ".symtab", ".strtab", ".shstrtab", ".note", ".eh_frame", ".debug_info", ".gnu_debugdata"):
+    for name in (".text", ".symtab", ".strtab", ".shstrtab", ".note", ".eh_frame", ".debug_info", ".gnu_debugdata", ".debug_frame"):
         at[name] = len(labels)
         labels += name.encode() + b"\0"
     frame = eh_frame(FRAME)
@@ -65,7 +68,7 @@ def main():
     names = (NAMES, b"\0spin\0")
     segments = [segment(1, 5, TEXT, ADDRESS, 4096), segment(4, 4, NOTE, 0, len(note))]
     extra, size, counts = b"", HOLE, (0, 0)
-    debug, mini = (0, 0), (0, 0)
+    debug, mini, bomb = (0, 0), (0, 0), (0, 0)
     segments_at = 64
     if kind == "notes":
         segments[1] = segment(4, 4, HOLE, 0, 2 * TB)
@@ -87,6 +90,10 @@ def main():
         size = HOLE + 64 * counts[0]
     elif kind == "debug":
         debug, mini, size = (HOLE, TB), (HOLE, TB), HOLE + TB
+    elif kind in ("bomb", "large-bomb"):
+        unpacked = (255 if kind == "bomb" else 257) << 20
+        extra = struct.pack("<IIQQ", 1, 0, unpacked, 1) + zlib.compress(bytes(unpacked))
+        bomb = (HOLE, len(extra))
     if counts[1]:
         segments_at = HOLE + (len(extra) + 4095) // 4096 * 4096
         size = segments_at + 56 * counts[1]
@@ -100,6 +107,7 @@ def main():
         section(at[".eh_frame"], 1, FRAME, FRAME, len(frame), flags=2),
         section(at[".debug_info"], 1 if debug[1] else 8, 0, *debug),
         section(at[".gnu_debugdata"], 1 if mini[1] else 8, 0, *mini),
+        section(at[".debug_frame"], 1 if bomb[1] else 8, 0, *bomb, flags=0x800 if bomb[1] else 0),
     ]
     header = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack(
         "<HHIQQQIHHHHHH", 3, 62, 1, ADDRESS, segments_at, SECTIONS if not counts[0] else HOLE, 0, 64, 56,

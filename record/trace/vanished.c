@@ -2,6 +2,7 @@
 #include "record/trace/vanished.h"
 
 #include "common/array.h"
+#include "common/clock.h"
 #include "common/limits.h"
 #include "record/system/elf_symbols.h"
 #include "record/system/opener.h"
@@ -29,6 +30,7 @@ struct writing {
 	struct vanished_names *names;
 	bool ends;	       /* the trace: nothing can wait for another look */
 	struct shares symbols; /* read in this look */
+	uint64_t began_ns;
 	struct error *error;
 };
 
@@ -54,6 +56,19 @@ static bool is_unchanged(const struct elf_file *file, int fd, const struct prf_o
 static uint32_t payer_of(const struct object *object, const struct writing *writing)
 {
 	return unwinder_payer(writing->unwinder, object->code);
+}
+
+static bool is_hurried(const struct writing *writing)
+{
+	const struct vanished_names *names = writing->names;
+
+	return names->goes_on && !names->goes_on(names->context, clock_now() - writing->began_ns);
+}
+
+/* Symbols that may still be read of a user's files in this look. */
+static uint64_t room_of(uint32_t user, const struct writing *writing)
+{
+	return is_hurried(writing) ? 0 : shares_room(&writing->symbols, user);
 }
 
 static bool open_elf(struct elf_file *file, int fd, uint32_t user, struct writing *writing)
@@ -83,7 +98,7 @@ static bool is_at_its_path(const struct object *object, struct writing *writing)
 	if (d->inode == st->st_ino && d->device == st->st_dev && d->size == (uint64_t)st->st_size)
 		return true;
 	user = payer_of(object, writing);
-	if (!shares_room(&writing->symbols, user) || opener_open_path(d->path, &opened))
+	if (!room_of(user, writing) || opener_open_path(d->path, &opened))
 		return false;
 	if (open_elf(&file, opened.fd, user, writing)) {
 		same = has_build_id(&file, d);
@@ -161,6 +176,16 @@ static bool write_names(const struct elf_file *file, struct object *object, uint
 	return true;
 }
 
+static struct error *why_spent(uint32_t user, const struct writing *writing)
+{
+	if (shares_room(&writing->symbols, user))
+		return error_new(ERROR_LIMIT, "a signal ended the recording before it was read");
+	return error_new(ERROR_LIMIT,
+			 "deleted files before it have the %d symbols that are read at once, or "
+			 "its owner's share",
+			 LIMIT_LOOK_SYMBOLS);
+}
+
 /* False: it waits for another look. Only an unwinder sets `code`. */
 static bool write_object(struct object *object, struct writing *writing)
 {
@@ -174,14 +199,10 @@ static bool write_object(struct object *object, struct writing *writing)
 	if (!object->code || is_at_its_path(object, writing))
 		return true;
 	user = payer_of(object, writing);
-	room = shares_room(&writing->symbols, user);
+	room = room_of(user, writing);
 	if (!room) {
 		if (writing->ends)
-			count_unread(writing->names, object,
-				     error_new(ERROR_LIMIT,
-					       "deleted files before it have the %d symbols that "
-					       "are read at once, or its owner's share",
-					       LIMIT_LOOK_SYMBOLS));
+			count_unread(writing->names, object, why_spent(user, writing));
 		return writing->ends;
 	}
 	fd = unwinder_open_file(writing->unwinder, object->code);
@@ -245,10 +266,11 @@ static bool may_go(struct object *object, void *context)
 struct error *vanished_let_go(struct objects *objects, struct unwinder *unwinder,
 			      const struct spaces *newest, struct vanished_names *names)
 {
-	struct letting_go l = {
-		{ .unwinder = unwinder, .names = names, .symbols.limit = LIMIT_LOOK_SYMBOLS },
-		newest
-	};
+	struct letting_go l = { { .unwinder = unwinder,
+				  .names = names,
+				  .symbols.limit = LIMIT_LOOK_SYMBOLS,
+				  .began_ns = clock_now() },
+				newest };
 
 	objects_forget(objects, may_go, &l);
 	shares_release(&l.writing.symbols);
@@ -261,7 +283,8 @@ struct error *vanished_write(const struct objects *objects, struct unwinder *unw
 	struct writing writing = { .unwinder = unwinder,
 				   .names = names,
 				   .ends = true,
-				   .symbols.limit = LIMIT_LOOK_SYMBOLS };
+				   .symbols.limit = LIMIT_LOOK_SYMBOLS,
+				   .began_ns = clock_now() };
 
 	objects_each(objects, visit_last, &writing);
 	shares_release(&writing.symbols);

@@ -13,7 +13,11 @@
 
 struct vanished_names {
 	struct prf_writer *writer; /* where they go */
-	/* Files that have none, as they, or others before them, have more than are read. */
+	/* Whether to read further files after so long, unless NULL: a signal asks for haste. */
+	bool (*goes_on)(void *context, uint64_t spent_ns);
+	void *context;
+	/* Files that have none, as they, or others before them, have more than are read, or in
+	 * haste. */
 	uint64_t unread;
 	struct error *why; /* of the first of them, with its path; the caller frees it */
 };

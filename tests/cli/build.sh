@@ -8,7 +8,7 @@ need test -d "$build"
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
 targets=$(make -s help | awk '{ print $1 }' | sort | tr '\n' ' ')
-is "$targets" "all analyze bench check check-fleet check-kernels check-slow clean coverage deb demo deps deps-fleet deps-kernels deps-truth dist faults format fuzz help install install-library kills oops rpm simulate trust truth uninstall " "make help lists the targets"
+is "$targets" "all analyze bench check check-fleet check-kernels check-slow clean coverage deb demo deps deps-fleet deps-kernels deps-truth dist ends faults format fuzz help install install-library kills oops rpm simulate trust truth uninstall " "make help lists the targets"
 
 version=$(sed -n 's/^VERSION := //p' Makefile)
 is "$(sed -n 's/^Version: *//p' .ci/packaging/prof.spec)" "$version" "the RPM spec has the version"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Answers prof-ship as ClickHouse does, or as it does when something is wrong.
 
-    tests/cli/ship-server.py FOLDER
+    tests/cli/ship-server.py FOLDER [CERTIFICATE]
 
-FOLDER/port gets the port. What was inserted becomes FOLDER/taken/TOKEN.N, a line for each row with its
+FOLDER/port gets the port, of TLS with a certificate and its key. What was inserted becomes FOLDER/taken/TOKEN.N, a line for each row with its
 trace, once for each token that is remembered: FOLDER/tokens/TOKEN. FOLDER/asked has a line for each request. FOLDER/mode says what is wrong:
 
     refuse [T] nothing is taken (of trace T), and 500 said
@@ -17,6 +17,7 @@ trace, once for each token that is remembered: FOLDER/tokens/TOKEN. FOLDER/asked
 import http.server
 import importlib.util
 import os
+import ssl
 import sys
 import urllib.parse
 
@@ -107,7 +108,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(200, b"", claimed=10)
             self.close_connection = True
         elif wrong == "moved":
-            self.answer(302, Location="http://127.0.0.1:9/")
+            self.answer(307, Location=f"/elsewhere?{url.query}")
         elif wrong == "words":
             self.answer(200, b"Code: 242. DB::Exception: the table is read-only\n")
         else:
@@ -117,6 +118,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 for folder in ("taken", "tokens"):
     os.makedirs(path(folder), exist_ok=True)
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+if sys.argv[2:]:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[2])
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
 with open(path("port.new"), "w", encoding="ascii") as f:
     f.write(str(server.server_address[1]))
 os.rename(path("port.new"), path("port"))

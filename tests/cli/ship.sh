@@ -56,6 +56,7 @@ for wrong in refuse late silent cut moved words; do
 	ship
 	is "$?:$(cat said):$(sent "$last"):$(left)" "0::30 in 1, 1 name:" "$wrong: then it is there, once"
 done
+is "$(grep -c elsewhere server/asked)" 0 "a server that says where else to go is not believed"
 mode refuse
 put
 ship
@@ -223,6 +224,28 @@ need "$build/testdata/trace_text" "$top/testdata/good-empty.txt" -o empty.prf
 put empty.prf
 ship
 is "$?:$(cat said):$(sent "$last"):$(left)" "0::0 in 0:" "a trace without samples is removed"
+
+# Who is between it and the server has no certificate that is known.
+if openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1000 -subj /CN=127.0.0.1 \
+	-addext subjectAltName=IP:127.0.0.1 -keyout key -out certificate 2> /dev/null; then
+	cat certificate key > both
+	mkdir tls
+	plain="$server $url"
+	serve tls "$top/tests/cli/ship-server.py" tls both
+	url=https://127.0.0.1:$port/
+	put
+	ship
+	is "$?:$(grep -c certificate said):$(left | wc -l):$(ls tls)" "1:1:1:port
+taken
+tokens" "an unknown certificate: nothing is sent, which is said, and the file waits"
+	printf 'cacert = certificate\n' > options
+	ship --curl-config=options
+	is "$?:$(cat said):$(ls tls/taken | wc -l):$(left)" 0::1: "one that is known: it is sent"
+	kill $server
+	server=${plain%% *} url=${plain#* }
+else
+	skip "certificates" "openssl is not here"
+fi
 
 # A program whose file system does not answer: prof-report waits for it.
 mkdir silent

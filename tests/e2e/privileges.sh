@@ -197,6 +197,33 @@ SUDO_UID=12345 SUDO_GID=12345 "$record" -q -o "$work/other" -- true 2> "$work/er
 is $? 1 "another user's file is refused"
 like "$(cat "$work/err")" 'another user' "and it says why"
 is "$(cat "$work/other")" precious "and left as it was"
+takes_libraries() { readelf -d "$record" 2> /dev/null | grep -q NEEDED; }
+# The path becomes a link to it between the open and the change of owner.
+cat > "$work/swap.c" << 'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int fchown(int fd, uid_t uid, gid_t gid)
+{
+	int (*real)(int, uid_t, gid_t);
+
+	*(void **)&real = dlsym(RTLD_NEXT, "fchown");
+	unlink(getenv("SWAP"));
+	if (!symlink(getenv("SWAP_TO"), getenv("SWAP")))
+		write(STDERR_FILENO, "swapped", 7);
+	return real(fd, uid, gid);
+}
+END
+if [ -n "${SAN:-}" ] || ! takes_libraries || ! ${CC:-cc} -shared -fPIC "$work/swap.c" -o "$work/swap.so" 2> /dev/null; then
+	skip "a path that is swapped for a link" "no library can be preloaded, or compiled"
+else
+	said=$(SWAP="$work/swapped.prf" SWAP_TO="$work/other" LD_PRELOAD="$work/swap.so" SUDO_UID=12345 SUDO_GID=12345 \
+		"$record" -q -o "$work/swapped.prf" -- true 2>&1)
+	like "$said" swapped "the path is swapped for a link to it before the owner is given"
+	is "$(stat -c %u "$work/other"):$(cat "$work/other")" 54321:precious "... which changes no other file"
+fi
 ln -s "$work/other" "$work/link"
 "$record" -q -o "$work/link" -- true 2> "$work/err"
 is $? 1 "a symbolic link is refused"
@@ -230,6 +257,20 @@ elif getcap "$work/prof-record" 2> /dev/null | grep -q cap_bpf &&
 	is "$(stat -c %u "$work/theirs/t.prf")" 65534 "into a file of their own"
 	is "$(as_user "$work/prof-record" -q -o "$work/theirs/t.prf" -- sh -c 'grep CapEff /proc/self/status')" \
 		"$(as_user grep CapEff /proc/self/status)" "the command does not get them"
+	# Nor does code that the user names in the environment.
+	if takes_libraries && echo '__attribute__((constructor)) static void ran(void) { creat(getenv("RAN"), 0644); }' |
+		${CC:-cc} -shared -fPIC -include fcntl.h -include stdlib.h -x c - -o "$work/theirs/libelf.so.1" 2> /dev/null; then
+		chmod 755 "$work/theirs/libelf.so.1"
+		cp "$record" "$work/theirs/plain"
+		as_user env RAN="$work/theirs/plainly" LD_PRELOAD="$work/theirs/libelf.so.1" "$work/theirs/plain" --version > /dev/null 2>&1
+		holds "a library of the user runs in a recorder without capabilities" [ -e "$work/theirs/plainly" ]
+		for variable in LD_PRELOAD="$work/theirs/libelf.so.1" LD_AUDIT="$work/theirs/libelf.so.1" LD_LIBRARY_PATH="$work/theirs"; do
+			as_user env RAN="$work/theirs/ran" "$variable" "$work/prof-record" --version > /dev/null 2>&1
+			is "$?:$(cd "$work/theirs" && echo ran*)" "0:ran*" "${variable%%=*} brings none into one that has them"
+		done
+	else
+		skip "code from the environment" "no library can be preloaded, or compiled"
+	fi
 else
 	skip "with file capabilities" "they cannot be given or used here"
 fi

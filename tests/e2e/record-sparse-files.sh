@@ -27,9 +27,17 @@ record_kind() {
 	samples=$(json deleted.json 'd["samples"]')
 	lost=$(json deleted.json 'sum(d["lost"].values()) - d["lost"]["skipped"]')
 	number "$samples > $lost" "$1, deleted: $samples samples, $lost lost"
+	# Sanitizers keep memory that was given back. A bomb takes LIMIT_UNPACKED_FRAME_BYTES.
+	[ -z "${SAN:-}" ] || return
+	for trace in "$1" "$1-deleted"; do
+		"$report" --info "$trace.prf" | sed -n 's/^recorder_peak_memory_bytes = //p' > "$trace.peak"
+		[ "$1" = bomb ] && room=288 || room=64
+		number "$(cat "$trace.peak") < $(cat honest.peak) + $room * 1048576" \
+			"$trace: the recorder had $(cat "$trace.peak") bytes, of an honest one $(cat honest.peak)"
+	done
 }
 
-for kind in honest notes symbols headers many-symbols long-names huge-name sections debug; do
+for kind in honest notes symbols headers many-symbols long-names huge-name sections debug bomb large-bomb; do
 	record_kind "$kind"
 done
 # Each file of a series that ends while such a file is deleted takes its names again.

@@ -29,6 +29,51 @@ else
 	skip "no socket unless asked" "strace is not here or may not trace"
 fi
 
+# serve FILE: answers with it whatever debug file is asked for; $url, $server
+serve() {
+	rm -f port
+	python3 - "$1" > port 2> asked << 'END' &
+import http.server, sys
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        with open(sys.argv[1], "rb") as file:
+            body = file.read()
+        self.send_response(200 if self.path.endswith("/debuginfo") else 404)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+END
+	server=$!
+	n=0
+	until [ -s port ] || [ $n = 300 ]; do
+		n=$((n + 1))
+		sleep 0.1
+	done
+	url=http://127.0.0.1:$(cat port)/
+}
+
+# A server, or who is between it and us, may answer with any file.
+if python3 -c 'import ctypes; ctypes.CDLL("libdebuginfod.so.1")' 2> /dev/null; then
+	need gcc -g -O2 program.c -Wl,--build-id=0x1234567812345678123456781234567812345678 -o other
+	for file in served/program.debug other; do
+		serve $file
+		rm -rf cache
+		echo "$address" | DEBUGINFOD_URLS=$url "$symbolize" -D program > "named-$(basename $file)" 2> /dev/null
+		kill $server
+		wait $server 2> /dev/null
+		like "$(cat asked)" '/debuginfo' "$file: the server was asked"
+	done
+	is "$(head -n 1 named-program.debug)" hidden "a file with the right build-id is believed"
+	unlike "$(cat named-other)" hidden "one with another build-id is not"
+else
+	skip "a server with other files" "python3 or libdebuginfod.so.1 is not here"
+fi
+
 command -v debuginfod >/dev/null 2>&1 || { skip "names from a server" "debuginfod is not here"; finish; }
 port=$((20000 + $$ % 20000))
 debuginfod -F -d "$work/index" -p "$port" -t 600 "$work/served" >log 2>&1 &

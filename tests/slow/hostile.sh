@@ -169,15 +169,19 @@ else
 fi
 
 # -------- places --------
-# Everything is recorded into a file system of 32 KiB, and what is there is copied.
+# One program, as definitions of many would fill it before the first sample, is recorded into a file system of
+# 32 KiB, and what is there is copied.
 fill() {
 	unshare -m sh -c 'mkdir -p place && mount -t tmpfs -o size=32k none place &&
-		"$0" -q -a -F 4999 -d 60 -o place/full.prf; status=$?; cp place/full.prf .; exit $status' "$record" 2> log
+		"$0" -q -p "$1" -F 4999 -d 60 -o place/full.prf; status=$?; cp place/full.prf .; exit $status' "$record" "$1" 2> log
 }
 if unshare -m true 2> /dev/null; then
-	"$work/strict" &
-	fill
-	is "$?: $(cat log)" "1: prof-record: place/full.prf: cannot write: No space left on device" \
+	sh -c 'while :; do :; done' &
+	spinning=$!
+	fill $spinning
+	status=$?
+	kill $spinning
+	is "$status: $(cat log)" "1: prof-record: place/full.prf: cannot write: No space left on device" \
 		"a full file system ends a recording"
 	number "$("$report" full.prf 2> log | awk '{ n += $NF } END { print n + 0 }') > 100" "... whose samples up to then are there"
 	like "$(cat log)" 'full.prf: block [0-9]* at 0x[0-9a-f]*: the bytes end|has no end' "... and the report says where it ends"

@@ -724,6 +724,43 @@ static void test_users_do_not_take_others_names(void **state)
 	error_free(names.why);
 }
 
+static bool has_no_time(void *context, uint64_t spent_ns)
+{
+	size_t *asked = context;
+
+	assert_true(spent_ns < UINT64_C(60000000000));
+	return !(*asked)++;
+}
+
+/* A signal asks for the end: of two files, the second one is not read. */
+static void test_names_in_haste(void **state)
+{
+	struct fixture *f = *state;
+	size_t asked = 0;
+	struct vanished_names names = { .goes_on = has_no_time, .context = &asked };
+	static struct verbose verbose;
+	char paths[2][32];
+	void *at[2];
+
+	start(f, 0);
+	make_verbose(&verbose);
+	for (size_t i = 0; i < 2; i++) {
+		struct object *object = map_verbose(f, &verbose, sizeof(verbose), geteuid(),
+						    paths[i], &at[i]);
+
+		code_hits_add(&object->hits, offsetof(struct verbose, code));
+		report_unmap(f, at[i], sizeof(verbose));
+	}
+	assert_null(prf_writer_new(&names.writer, &(struct prf_writer_options){ .fd = -1 }));
+	assert_null(vanished_write(f->objects, f->unwinder, &names));
+	assert_true(read_names(names.writer, NULL).n > 0);
+	assert_int_equal(asked, 2);
+	assert_int_equal(names.unread, 1);
+	assert_non_null(
+		strstr(names.why->text, ": a signal ended the recording before it was read"));
+	error_free(names.why);
+}
+
 /* It has a name as long as its file is surely the one that was recorded. */
 static void test_names_without_build_id(void **state)
 {
@@ -831,6 +868,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_names_do_not_wait_at_the_end, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_names_of_one_user_wait, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_users_do_not_take_others_names, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_names_in_haste, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_same_build_id, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_container_is_forgotten, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_container_of_a_shared_image_is_forgotten, set_up,
