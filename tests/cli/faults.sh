@@ -70,27 +70,44 @@ judged() {
 	status=$?
 }
 
-pretends prof-report '[ -z "$FAULT" ] || exit 1; echo report'
+pretends prof-report '[ -z "$FAULT" ] || exit 1; echo report 5'
 judged folded report
 is "$status" 1 "a failure without a message is found"
 like "$output" "folded: FAULT='memory ENOMEM 1 1': status 1 without a message" "and can be repeated"
 
 always='echo "prof-report: warning: no names for $((${#FAULT} + 1)) samples" >&2'
-pretends prof-report "$always; "'[ -z "$FAULT" ] || exit 1; echo report'
+pretends prof-report "$always; "'[ -z "$FAULT" ] || exit 1; echo report 5'
 judged folded report
 like "$output" "status 1 without a message" "a warning that there is anyway is no message of a failure"
 
-pretends prof-report "$always; "'[ -n "$FAULT" ] && echo less || echo report'
+pretends prof-report "$always; "'[ -n "$FAULT" ] && echo less 5 || echo report 5'
 judged folded report
 is "$status" 1 "nor does it excuse another report"
 like "$output" "another report, and no word of it" "which is what is found"
 
-pretends prof-report "$always; "'[ -z "$FAULT" ] && echo report ||
-	{ echo less; echo "prof-report: warning: out of memory" >&2; }'
+pretends prof-report "$always; "'[ -z "$FAULT" ] && echo report 5 ||
+	{ echo less 5; echo "prof-report: warning: out of memory" >&2; }'
 judged folded report
 is "$status" 0 "a message that is new does"
 
-pretends prof-report '[ -n "$FAULT" ] && echo less > out || echo report > out'
+pretends prof-report '[ -z "$FAULT" ] && echo report 5 ||
+	{ echo report 4; echo "prof-report: warning: out of memory" >&2; }'
+judged folded report
+like "$output" "another number of samples" "but not for samples that are missing"
+
+# annotated LINE: what annotate lists with a fault, without a message
+annotated() {
+	pretends prof-report "printf '# middle(int)  program\n# self 1, total 2\n'; "'[ -z "$FAULT" ] || printf "'"$1"'"'
+	judged annotate report
+}
+annotated '# no lines: out of memory\n'
+is "$status" 0 "a listing may say itself what it lacks"
+annotated '# inlined into mid: 1\n'
+like "$output" "another report, and no word of it" "a name in it says nothing"
+annotated '# _Z6middle  program\n# self 1, total 2\n'
+like "$output" "another report, and no word of it" "nor does a heading"
+
+pretends prof-report '[ -n "$FAULT" ] && echo less 5 > out || echo report 5 > out'
 judged lines report
 like "$output" "another report, and no word of it" "files are compared, too"
 
@@ -118,4 +135,20 @@ pretends prof-record "[ -n \"\$FAULT\" ] && cp '$work/less.prf' out || cp '$work
 judged record record
 is "$status" 1 "one that does not is found"
 like "$output" "5 samples fired, of which 3 were recorded and 0 lost" "with what is missing"
+
+# ended STATE WHAT: a recorder that makes a good trace, and does that when a signal asks it to end
+ended() {
+	printf '#!/bin/sh\n[ "$1" = -q ] && cp "%s/all.prf" "$5"\ntrap "%s" INT TERM\nwhile :; do sleep 0.1; done\n' "$work" "$2" > "$work/build/prof-record"
+	output=$(BUILD=$work/build "$top/tests/faults/ends" --each 1 "$1" 2>&1)
+	status=$?
+}
+ended recording 'exit 0'
+is "$status" 0 "a recorder that leaves a complete trace ended as it should"
+ended recording 'rm \"\$5\"; exit 0'
+is "$status" 1 "without one it did not"
+like "$output" "recording: SIGINT: status 0, 0 traces" "... whatever its status"
+ended "a series" 'trap - INT; kill -INT \$\$'
+like "$output" "a series: SIGINT: status -2, 1 traces" "nor if the signal killed it"
+ended recording 'echo >> \"\$5\"; exit 0'
+like "$output" "recording: SIGTERM: .*t.prf: status 1" "nor if the trace is not whole"
 finish
