@@ -84,9 +84,9 @@
 /*
  * Deleted files are read between samples. After so many symbols of them in one look, with 128 bytes
  * of their names as much as one more, and a file and its headers as what they cost, those of
- * further files wait for the next look, or, when a trace ends, are not read: 0.7 s of work. The
- * files' owners share them (record/system/shares.h): a file with more than half is read only if it
- * is root's or the recorder's own.
+ * further files wait for the next look, or, when a trace ends, are not read: 0.7 s of work, or that
+ * of one larger file. The files' owners share them (record/system/shares.h): a file with more than
+ * half is read only if it is root's or the recorder's own.
  */
 #define LIMIT_LOOK_SYMBOLS (4 << 20)
 

@@ -237,7 +237,9 @@ static void ended(void *context, uint32_t pid, uint64_t time_ns)
 		return;
 	p->runs = false;
 	j->running--;
-	runtime_map_remove(&j->processes, pid);
+	/* Since an exec it may be another runtime's, which the kernel half has put there. */
+	if (runtime_map_runtime(&j->processes, pid) == SCRIPT_V8)
+		runtime_map_remove(&j->processes, pid);
 	/* Names of its late samples do not need it. */
 	if (j->by_pid.count > PAST_MAX)
 		map_remove_value(&j->by_pid, &pid, sizeof(pid), free);

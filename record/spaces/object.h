@@ -43,6 +43,8 @@ struct object {
 	 * the end.
 	 */
 	struct code_hits hits;
+	/* At so many looks there were too many of them for what the file's owner had left. */
+	uint32_t tries;
 	uint32_t idle; /* at so many looks, nobody had mapped it since the last: objects_forget() */
 	struct code_file *code; /* set by the unwinder: its table; NULL: not looked up yet */
 	struct asker asker;	/* for whom the file was asked for and has not answered */

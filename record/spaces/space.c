@@ -390,8 +390,8 @@ struct error *spaces_add(struct spaces *s, uint32_t pid)
 }
 
 /*
- * For a process of which nothing was known. What was may be of one that has ended, and the fork of
- * the one that was read is to come.
+ * Only for a process that was unknown: a known one may be an earlier owner of the number, whose
+ * successor's fork is still to come.
  */
 static struct error *note_read(struct spaces *s, uint32_t pid, uint64_t time_ns)
 {

@@ -209,11 +209,13 @@ static uint32_t drop(struct tasks *t, const uint8_t *number)
 
 void tasks_remove(struct tasks *t, uint32_t pid)
 {
+	const uint64_t *alive = map_get(&t->alive, &pid, sizeof(pid));
 	struct forgetting f = { .pid = pid };
 
-	if (!map_get(&t->alive, &pid, sizeof(pid)))
+	if (!alive)
 		return;
-	map_each(&t->by_tid, collect, &f);
+	if (*alive)
+		map_each(&t->by_tid, collect, &f);
 	for (size_t i = 0; i + sizeof(uint32_t) <= f.tids.size; i += sizeof(uint32_t))
 		drop(t, f.tids.data + i);
 	map_remove(&t->alive, &pid, sizeof(pid));

@@ -50,7 +50,10 @@ struct error *tasks_exec(struct tasks *t, const struct side_record *exec);
  */
 bool tasks_exit(struct tasks *t, uint32_t pid, uint32_t tid, uint64_t time_ns);
 
-/* Forgets all threads of a process at once: the records of their ends were lost. */
+/*
+ * The process's number is another one's from now on. If some of its threads have not ended, the
+ * records of that were lost, and all are forgotten; else they stay until tasks_forget().
+ */
 void tasks_remove(struct tasks *t, uint32_t pid);
 
 /*

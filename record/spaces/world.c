@@ -2,6 +2,7 @@
 #include "record/spaces/world.h"
 
 #include "common/buffer.h"
+#include "common/clock.h"
 #include "record/system/proc.h"
 
 #include <errno.h>
@@ -101,7 +102,7 @@ static struct error *apply_name(struct world *w, const struct side_record *r)
 	return error ? error : spaces_apply(w->spaces, r);
 }
 
-/* The record of the end of a process that had the new one's number may have been lost. */
+/* Of a process that had the new one's number: the record of its end may have been lost. */
 static void end_before(struct world *w, const struct side_record *fork)
 {
 	if (spaces_knows(w->spaces, fork->pid))
@@ -112,12 +113,15 @@ static void end_before(struct world *w, const struct side_record *fork)
 
 static struct error *apply_fork(struct world *w, const struct side_record *r)
 {
+	const bool is_process = r->pid != r->parent_pid;
+	const bool was_read = is_process && spaces_have_read(w->spaces, r);
 	struct error *error;
 
-	if (r->pid != r->parent_pid && !spaces_have_read(w->spaces, r))
+	if (is_process && !was_read)
 		end_before(w, r);
+	/* The record before may be of the end of another process that had its number. */
 	if (!spaces_follows(w->spaces, r->parent_pid))
-		return NULL;
+		return was_read ? tasks_add(w->tasks, r->pid, r->tid) : NULL;
 	error = tasks_fork(w->tasks, r);
 	return error ? error : spaces_apply(w->spaces, r);
 }
@@ -197,7 +201,8 @@ struct error *world_refresh(struct world *w, uint64_t now_ns,
 		uint32_t pid;
 
 		memcpy(&pid, r.pids.data + i, sizeof(pid));
-		error = refresh_process(w, pid, now_ns);
+		/* Not earlier: records of what happened before this one is read are to come. */
+		error = refresh_process(w, pid, clock_now());
 		if (!error && changed)
 			changed(pid, context);
 		/*

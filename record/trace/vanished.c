@@ -24,13 +24,15 @@
 #define FILE_SYMBOLS 1024
 /* What a user may read in a look in which nobody has read anything: see shares.h. */
 #define USER_SYMBOLS (LIMIT_LOOK_SYMBOLS / 2)
+/* So many looks read what they can of a file that is too large for what its owner has left. */
+#define TRIES 6
 
 struct writing {
 	struct unwinder *unwinder;
 	struct vanished_names *names;
 	bool ends;	       /* the trace: nothing can wait for another look */
 	struct shares symbols; /* read in this look */
-	uint64_t began_ns;
+	struct shares time_ns; /* spent on their files */
 	struct error *error;
 };
 
@@ -58,17 +60,13 @@ static uint32_t payer_of(const struct object *object, const struct writing *writ
 	return unwinder_payer(writing->unwinder, object->code);
 }
 
-static bool is_hurried(const struct writing *writing)
+/* A user other than root has as much time as he leaves for others: see shares_room(). */
+static bool is_hurried(uint32_t user, const struct writing *writing)
 {
 	const struct vanished_names *names = writing->names;
+	uint64_t his = user ? shares_of(&writing->time_ns, user) : 0;
 
-	return names->goes_on && !names->goes_on(names->context, clock_now() - writing->began_ns);
-}
-
-/* Symbols that may still be read of a user's files in this look. */
-static uint64_t room_of(uint32_t user, const struct writing *writing)
-{
-	return is_hurried(writing) ? 0 : shares_room(&writing->symbols, user);
+	return names->goes_on && !names->goes_on(names->context, writing->time_ns.taken + his);
 }
 
 static bool open_elf(struct elf_file *file, int fd, uint32_t user, struct writing *writing)
@@ -83,7 +81,7 @@ static bool open_elf(struct elf_file *file, int fd, uint32_t user, struct writin
 }
 
 /* The report looks there itself. */
-static bool is_at_its_path(const struct object *object, struct writing *writing)
+static bool is_at_its_path(const struct object *object, uint32_t user, struct writing *writing)
 {
 	const struct prf_object *d = &object->definition;
 	const struct opening what = { .kind = OPENING_STATUS, .path = d->path };
@@ -91,14 +89,13 @@ static bool is_at_its_path(const struct object *object, struct writing *writing)
 	const struct stat *st = &opened.status;
 	struct elf_file file;
 	bool same = false;
-	uint32_t user;
 
 	if (d->deleted || *d->root || opener_open(&what, &opened) || !S_ISREG(st->st_mode))
 		return false;
 	if (d->inode == st->st_ino && d->device == st->st_dev && d->size == (uint64_t)st->st_size)
 		return true;
-	user = payer_of(object, writing);
-	if (!room_of(user, writing) || opener_open_path(d->path, &opened))
+	if (is_hurried(user, writing) || !shares_room(&writing->symbols, user) ||
+	    opener_open_path(d->path, &opened))
 		return false;
 	if (open_elf(&file, opened.fd, user, writing)) {
 		same = has_build_id(&file, d);
@@ -150,14 +147,26 @@ static void count_unread(struct vanished_names *names, const struct object *obje
 		error_free(why);
 }
 
+static struct error *no_time(void)
+{
+	return error_new(ERROR_LIMIT, "a signal ended the recording before it was read");
+}
+
+static struct error *no_share(void)
+{
+	return error_new(ERROR_LIMIT,
+			 "deleted files before it have the %d symbols that are read at once, or "
+			 "its owner's share",
+			 LIMIT_LOOK_SYMBOLS);
+}
+
 /*
  * If it has too many symbols to read, the recording goes on without its names. `room`: what its
  * owner had before it. False: it has more than that, but he may have more in another look.
  */
-static bool write_names(const struct elf_file *file, struct object *object, uint64_t room,
-			struct writing *writing)
+static bool write_names(const struct elf_file *file, struct object *object, uint32_t user,
+			uint64_t room, struct writing *writing)
 {
-	const uint32_t user = payer_of(object, writing);
 	/* Root may take all of a look with one file, or more. */
 	uint64_t most = user ? shares_room(&writing->symbols, user) : UINT64_MAX;
 	struct elf_symbols symbols;
@@ -167,53 +176,54 @@ static bool write_names(const struct elf_file *file, struct object *object, uint
 	if (!error) {
 		writing->error = write_hit(&symbols, object, writing->names->writer);
 		elf_symbols_release(&symbols);
-	} else if (error->kind == ERROR_LIMIT && user && room < USER_SYMBOLS && !writing->ends) {
+	} else if (error->kind == ERROR_LIMIT && user && room < USER_SYMBOLS) {
 		error_free(error);
-		return false;
+		if (!writing->ends && ++object->tries < TRIES)
+			return false;
+		count_unread(writing->names, object, no_share());
 	} else {
 		count_unread(writing->names, object, error);
 	}
 	return true;
 }
 
-static struct error *why_spent(uint32_t user, const struct writing *writing)
+/* False: it waits for another look. */
+static bool write_file(struct object *object, uint32_t user, struct writing *writing)
 {
-	if (shares_room(&writing->symbols, user))
-		return error_new(ERROR_LIMIT, "a signal ended the recording before it was read");
-	return error_new(ERROR_LIMIT,
-			 "deleted files before it have the %d symbols that are read at once, or "
-			 "its owner's share",
-			 LIMIT_LOOK_SYMBOLS);
-}
-
-/* False: it waits for another look. Only an unwinder sets `code`. */
-static bool write_object(struct object *object, struct writing *writing)
-{
-	const struct prf_object *d = &object->definition;
+	uint64_t room = shares_room(&writing->symbols, user);
+	bool hurried = is_hurried(user, writing), written = true;
 	struct elf_file file;
-	bool written = true;
-	uint64_t room;
-	uint32_t user;
 	int fd;
 
-	if (!object->code || is_at_its_path(object, writing))
-		return true;
-	user = payer_of(object, writing);
-	room = room_of(user, writing);
-	if (!room) {
+	if (hurried || !room) {
 		if (writing->ends)
-			count_unread(writing->names, object, why_spent(user, writing));
+			count_unread(writing->names, object, hurried ? no_time() : no_share());
 		return writing->ends;
 	}
 	fd = unwinder_open_file(writing->unwinder, object->code);
 	if (fd < 0)
 		return true;
 	if (open_elf(&file, fd, user, writing)) {
-		if (is_unchanged(&file, fd, d))
-			written = write_names(&file, object, room, writing);
+		if (is_unchanged(&file, fd, &object->definition))
+			written = write_names(&file, object, user, room, writing);
 		elf_file_release(&file);
 	}
 	close(fd);
+	return written;
+}
+
+/* The same. Only an unwinder sets `code`. */
+static bool write_object(struct object *object, struct writing *writing)
+{
+	uint64_t began_ns = clock_now();
+	bool written;
+	uint32_t user;
+
+	if (!object->code)
+		return true;
+	user = payer_of(object, writing);
+	written = is_at_its_path(object, user, writing) || write_file(object, user, writing);
+	shares_take(&writing->time_ns, user, clock_now() - began_ns);
 	return written;
 }
 
@@ -223,6 +233,7 @@ static bool visit(struct object *object, struct writing *writing)
 	if (!writing->error && object->hits.n && !write_object(object, writing))
 		return false;
 	code_hits_release(&object->hits);
+	object->tries = 0;
 	return true;
 }
 
@@ -247,7 +258,8 @@ static bool is_left_behind(const struct object *object, struct writing *writing)
 	case UNWINDER_HOLDS_TABLE: return object->idle >= LOOKS;
 	case UNWINDER_HOLDS_FILE: break;
 	}
-	return !(object->idle % LOOKS) && !is_at_its_path(object, writing);
+	return !(object->idle % LOOKS) &&
+	       !is_at_its_path(object, payer_of(object, writing), writing);
 }
 
 static bool may_go(struct object *object, void *context)
@@ -266,14 +278,14 @@ static bool may_go(struct object *object, void *context)
 struct error *vanished_let_go(struct objects *objects, struct unwinder *unwinder,
 			      const struct spaces *newest, struct vanished_names *names)
 {
-	struct letting_go l = { { .unwinder = unwinder,
-				  .names = names,
-				  .symbols.limit = LIMIT_LOOK_SYMBOLS,
-				  .began_ns = clock_now() },
-				newest };
+	struct letting_go l = {
+		{ .unwinder = unwinder, .names = names, .symbols.limit = LIMIT_LOOK_SYMBOLS },
+		newest
+	};
 
 	objects_forget(objects, may_go, &l);
 	shares_release(&l.writing.symbols);
+	shares_release(&l.writing.time_ns);
 	return l.writing.error;
 }
 
@@ -283,10 +295,10 @@ struct error *vanished_write(const struct objects *objects, struct unwinder *unw
 	struct writing writing = { .unwinder = unwinder,
 				   .names = names,
 				   .ends = true,
-				   .symbols.limit = LIMIT_LOOK_SYMBOLS,
-				   .began_ns = clock_now() };
+				   .symbols.limit = LIMIT_LOOK_SYMBOLS };
 
 	objects_each(objects, visit_last, &writing);
 	shares_release(&writing.symbols);
+	shares_release(&writing.time_ns);
 	return writing.error;
 }

@@ -13,12 +13,13 @@
 
 struct vanished_names {
 	struct prf_writer *writer; /* where they go */
-	/* Whether to read further files after so long, unless NULL: a signal asks for haste. */
+	/*
+	 * Whether to read another file, as a signal asks for haste; or NULL. `spent_ns` is what all
+	 * before it took; what those of the same owner took counts twice, if that is not root.
+	 */
 	bool (*goes_on)(void *context, uint64_t spent_ns);
 	void *context;
-	/* Files that have none, as they, or others before them, have more than are read, or in
-	 * haste. */
-	uint64_t unread;
+	uint64_t unread;   /* files that have none, as too much was to be read, or no time left */
 	struct error *why; /* of the first of them, with its path; the caller frees it */
 };
 

@@ -124,9 +124,26 @@ void publications_release(struct publications *p)
 
 /* -------- what happens to processes -------- */
 
+/*
+ * The entry of a process that maps something. A child that was read from /proc before its fork was
+ * seen, which then changes nothing, has a copy of its parent's count in the kernel half.
+ */
+static struct publication *get_mapped(struct publications *p, uint32_t pid)
+{
+	struct publication *process = find(p, pid);
+	struct unwind_process there;
+
+	if (process)
+		return process;
+	process = get(p, pid);
+	if (process && !bpf_map_lookup_elem(p->processes_fd, &pid, &there))
+		process->execs = there.execs;
+	return process;
+}
+
 void publications_change(struct publications *p, uint32_t pid)
 {
-	struct publication *process = get(p, pid);
+	struct publication *process = get_mapped(p, pid);
 
 	if (process)
 		process->changed = p->pending = true;
@@ -397,7 +414,7 @@ static void learn_user(struct publications *p, struct publication *process)
 
 uint32_t publications_user(struct publications *p, uint32_t pid)
 {
-	struct publication *process = get(p, pid);
+	struct publication *process = get_mapped(p, pid);
 
 	if (!process)
 		return PATIENCE_NOBODY;

@@ -21,9 +21,12 @@
 
 static struct script_process entries[2]; /* of FIRST and the next; SCRIPT_NONE: not there */
 
-static struct script_process *entry(const void *pid)
+static struct script_process *entry(const void *key)
 {
-	return &entries[*(const uint32_t *)pid - FIRST];
+	const uint32_t number = *(const uint32_t *)key - FIRST;
+
+	assert_true(number < sizeof(entries) / sizeof(*entries));
+	return &entries[number];
 }
 
 int bpf_map_lookup_elem(int fd, const void *key, void *value)
@@ -138,6 +141,15 @@ static void fork_second(struct spaces *spaces)
 	assert_null(spaces_apply(spaces, &fork));
 }
 
+static void exec(struct spaces *spaces, uint32_t pid)
+{
+	const struct side_record exec = {
+		.type = SIDE_RECORD_EXEC, .time_ns = 3, .pid = pid, .tid = pid
+	};
+
+	assert_null(spaces_apply(spaces, &exec));
+}
+
 /* What the kernel half has copied stays as it is; it has copied nothing if the entry came later. */
 static void test_children(void **state)
 {
@@ -163,6 +175,12 @@ static void test_children(void **state)
 	entries[1] = entries[0];
 	fork_second(spaces);
 	assert_int_equal(entries[1].image, entries[0].image);
+	/* It runs another runtime, and the kernel half knew before the records were read. */
+	entries[1].runtime = SCRIPT_PYTHON;
+	exec(spaces, FIRST + 1);
+	assert_int_equal(entries[1].runtime, SCRIPT_PYTHON);
+	exec(spaces, FIRST);
+	assert_int_equal(entries[0].runtime, SCRIPT_NONE);
 	javascript_free(j);
 	spaces_free(spaces);
 	objects_free(objects);

@@ -499,6 +499,23 @@ static void exec_between_look_and_update(void **state)
 	assert_false(f->p.pending);
 }
 
+/* The fork itself was not told, as the child was read from /proc since. It execs later. */
+static void a_child_whose_fork_is_not_told(void **state)
+{
+	struct fixture *f = *state;
+
+	there.execs = 3;
+	is_there = true;
+	publications_user(&f->p, PID);
+	map(f, 0x1000);
+	assert_int_equal(published(f, SECOND), 1);
+	exec_there();
+	publications_exec(&f->p, PID);
+	map(f, 0x3000);
+	assert_int_equal(published(f, SECOND), 2);
+	assert_int_equal(there.execs, 4);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 static const struct CMUnitTest tests[] = {
@@ -515,6 +532,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(a_pid_is_used_again),
 	TEST(users_are_asked_when_it_matters),
 	TEST(children_do_not_pay_as_root),
+	TEST(a_child_whose_fork_is_not_told),
 	TEST(exec_between_looks),
 	TEST(exec_between_look_and_update),
 };

@@ -233,6 +233,31 @@ static void a_number_that_is_used_again_without_an_end(void **state)
 	tasks_free(t);
 }
 
+/* Its threads have ended; they are kept as those of others are, and are none of the new one's. */
+static void a_number_that_is_used_again_after_an_end(void **state)
+{
+	struct tasks *t = tasks_new();
+	uint32_t gone = 0;
+
+	assert_null(tasks_rename(t, PID, PID, "old", 5));
+	fork_thread(t, PID + 1, 6);
+	assert_false(tasks_exit(t, PID, PID + 1, 7));
+	assert_true(tasks_exit(t, PID, PID, 8));
+	tasks_remove(t, PID);
+	assert_non_null(tasks_find(t, PID + 1));
+	fork_task(t, (struct side_record){ .parent_tid = PID + 7,
+					   .parent_pid = PID + 7,
+					   .pid = PID,
+					   .tid = PID,
+					   .time_ns = 9 });
+	tasks_forget(t, 10, collect, &gone);
+	assert_int_equal(gone, 0);
+	assert_null(tasks_find(t, PID + 1));
+	assert_int_equal(tasks_find(t, PID)->gone_ns, 0);
+	assert_true(tasks_exit(t, PID, PID, 20));
+	tasks_free(t);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(threads_have_their_makers_name),
 	cmocka_unit_test(a_new_name_is_a_new_definition),
@@ -243,6 +268,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(the_end_of_one_known_elsewhere),
 	cmocka_unit_test(numbers_are_used_again),
 	cmocka_unit_test(a_number_that_is_used_again_without_an_end),
+	cmocka_unit_test(a_number_that_is_used_again_after_an_end),
 };
 
 UNIT_TESTS(tests);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/spaces/world.h"
+#include "common/clock.h"
 #include "common/limits.h"
 #include "tests/unit/unit.h"
 
@@ -267,6 +268,25 @@ static void each_is_read_once(void **state)
 	end(f);
 }
 
+/* A process that was forked after records were lost is known before its fork is seen. */
+static void a_fork_before_the_next_look_at_proc(void **state)
+{
+	const uint32_t own = (uint32_t)getpid();
+	struct fixture *f = begin(true);
+	const struct side_record fork = { .type = SIDE_RECORD_FORK,
+					  .time_ns = clock_now(),
+					  .pid = own,
+					  .tid = own,
+					  .parent_pid = PID,
+					  .parent_tid = PID };
+
+	assert_null(world_refresh(&f->w, fork.time_ns - 1, NULL, NULL));
+	apply(f, fork);
+	assert_true(strstr(path_at(f, own, (uintptr_t)a_fork_before_the_next_look_at_proc),
+			   "test_world"));
+	end(f);
+}
+
 /* What is mapped is reported, and what is unmapped is not. */
 static void mappings_without_end(void **state)
 {
@@ -364,6 +384,10 @@ static void what_is_older_than_proc(void **state)
 					       .parent_pid = parents[i / 3],
 					       .parent_tid = parents[i / 3] });
 	assert_int_equal(ends, 0);
+	assert_int_equal(tasks_find(f->w.tasks, own)->gone_ns, 0);
+	assert_string_equal(tasks_find(f->w.tasks, own)->comm, "test_world");
+	world_forget(&f->w, UINT64_MAX);
+	assert_non_null(tasks_find(f->w.tasks, own));
 	assert_true(strstr(path_at(f, own, (uintptr_t)what_is_older_than_proc), "test_world"));
 	apply(f, (struct side_record){
 			 .type = SIDE_RECORD_EXIT, .time_ns = UINT64_MAX, .pid = own, .tid = own });
@@ -378,6 +402,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(strangers_are_left_out),
 	cmocka_unit_test(what_was_missed_is_asked_for),
 	cmocka_unit_test(each_is_read_once),
+	cmocka_unit_test(a_fork_before_the_next_look_at_proc),
 	cmocka_unit_test(a_number_that_is_used_again),
 	cmocka_unit_test(a_number_that_a_stranger_uses_again),
 	cmocka_unit_test(what_is_older_than_proc),
