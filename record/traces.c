@@ -13,10 +13,11 @@
 #include <unistd.h>
 
 /*
- * Once a signal asked for the end, how long a reader may take nothing of a trace in a pipe, and how
- * long names of deleted files are read.
+ * Once a signal asked for the end: how long a reader may take nothing of a trace in a pipe, and how
+ * long names of deleted files are read. A series reads them twice if it was about to switch.
  */
-#define GIVE_UP_NS UINT64_C(500000000)
+#define READER_NS UINT64_C(500000000)
+#define NAMES_NS UINT64_C(300000000)
 
 static int open_file(struct session *s, const char *path)
 {
@@ -33,16 +34,24 @@ static int open_file(struct session *s, const char *path)
  * Called by the thread that writes, too. A signal may be pending for as long as the one that
  * records waits for that one, or reads names.
  */
-static bool keep_waiting(void *context, uint64_t spent_ns)
+static bool is_to_end(const struct session *s)
 {
-	struct session *s = context;
 	sigset_t pending;
 
 	sigemptyset(&pending);
 	sigpending(&pending);
-	return spent_ns < GIVE_UP_NS ||
-	       !(s->ending || sigismember(&pending, SIGINT) == 1 ||
-		 sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGHUP) == 1);
+	return s->ending || sigismember(&pending, SIGINT) == 1 ||
+	       sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGHUP) == 1;
+}
+
+static bool wait_for_reader(void *context, uint64_t spent_ns)
+{
+	return spent_ns < READER_NS || !is_to_end(context);
+}
+
+static bool read_names(void *context, uint64_t spent_ns)
+{
+	return spent_ns < NAMES_NS || !is_to_end(context);
 }
 
 /* Numbers of the previous file are not valid in the new one. */
@@ -52,7 +61,7 @@ static void begin_numbers(struct session *s)
 	tasks_forget_ids(s->world.tasks);
 	kernel_symbols_forget_written(s->world.kernel);
 	s->vanished.writer = s->trace.writer;
-	s->vanished.goes_on = keep_waiting;
+	s->vanished.goes_on = read_names;
 	s->vanished.context = s;
 	jit_set_writer(s->jit, s->trace.writer);
 	if (s->unwinding.java)
@@ -69,7 +78,7 @@ static int begin_file(struct session *s)
 		.command_line = s->settings->command_line,
 		.metadata = s->settings->metadata,
 		.metadata_count = s->settings->metadata_count,
-		.keep_waiting = keep_waiting,
+		.keep_waiting = wait_for_reader,
 		.context = s,
 	};
 	struct error *error = trace_file_begin(&s->trace, &options);
