@@ -4,12 +4,10 @@
 #include "common/array.h"
 #include "common/buffer.h"
 #include "common/map.h"
+#include "report/difference/stem.h"
 #include "report/output/progress.h"
 #include "report/profile/outermost.h"
-#include "report/symbols/demangle.h"
-#include "report/tables/rows.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -477,72 +475,12 @@ static bool same_object(struct search *s, uint32_t before, uint32_t now)
 	return objects_key(s, before, now) && map_get(&s->objects, s->key.data, s->key.size);
 }
 
-/* Whether "<", after `size` bytes of a name, begins template arguments. */
-static bool begins_arguments(const char *name, size_t size, const char *bracket)
+static bool names_agree(const struct search *s, uint32_t before, uint32_t now)
 {
-	/* "<impl X for Y>" says whose method it is. */
-	if (!size || !strncmp(bracket, "<impl ", 6))
-		return false;
-	if (size >= 8 && !memcmp(name + size - 8, "operator", 8))
-		return false;
-	return name[size - 1] == ':' || name[size - 1] == '_' ||
-	       isalnum((unsigned char)name[size - 1]);
-}
+	bool mangled = s->rows[0][before].mangled;
 
-/* A mangled name without template arguments and function arguments. */
-static void stem_of_mangled(char *to, const char *name)
-{
-	/* Parentheses in a Rust name are types. */
-	bool path_style = name[0] == '<' || strstr(name, "::<") || strstr(name, "<impl ");
-	size_t size = 0;
-
-	shorten_name(to, name, path_style);
-	for (const char *at = to; *at; at++) {
-		const char *close = NULL;
-
-		if (*at == '<' && begins_arguments(to, size, at))
-			close = strchr(at, '>');
-		if (close)
-			at = close;
-		else
-			to[size++] = *at;
-	}
-	to[size] = 0;
-}
-
-/* What of a name is the same in versions of a function; to be freed, NULL without memory. */
-static char *stem_of(const char *name, bool mangled)
-{
-	char *sure = strndup(name, strlen(name) - row_guess_length(name));
-	char *stem = mangled && sure ? malloc(strlen(sure) + 1) : NULL;
-
-	if (stem) {
-		stem_of_mangled(stem, sure);
-		free(sure);
-	} else {
-		stem = sure;
-	}
-	if (stem)
-		stem[strcspn(stem, "@")] = 0;
-	return stem;
-}
-
-static bool stems_agree(const struct search *s, uint32_t before, uint32_t now)
-{
-	const char *was = s->names[before], *is = s->names[now];
-	bool mangled = s->rows[0][before].mangled, agree = false;
-	char *a, *b;
-
-	if (mangled != s->rows[1][now].mangled || row_guess_length(was) != row_guess_length(is))
-		return false;
-	a = stem_of(was, mangled);
-	b = stem_of(is, mangled);
-	/* Without memory nothing is known, as where names differ. */
-	if (a && b)
-		agree = !strcmp(a, b);
-	free(a);
-	free(b);
-	return agree;
+	return mangled == s->rows[1][now].mangled &&
+	       stems_agree(s->names[before], s->names[now], mangled);
 }
 
 enum evidence { BY_NAME, BY_CALLS };
@@ -555,7 +493,7 @@ static bool is_match(struct search *s, uint32_t before, uint32_t now, enum evide
 	    !neighbours_agree(s, now, before, 1, CALLERS, &n) || !n)
 		return false;
 	if (evidence == BY_NAME)
-		return stems_agree(s, before, now) && same_object(s, before, now);
+		return names_agree(s, before, now) && same_object(s, before, now);
 	return neighbours_agree(s, before, now, 0, CALLED, &called) &&
 	       neighbours_agree(s, now, before, 1, CALLED, &n) && called && n &&
 	       callers + called >= 3 && same_object(s, before, now);
