@@ -20,9 +20,6 @@
 /* Among more than these, which one caller calls on one side only, none stands out. */
 #define CANDIDATES_MAX 200
 
-/* Of a row with more calls that are evidence nothing is found out. */
-#define EVIDENCE_MAX 100
-
 /* What is renamed may show what else is, so often. */
 #define PASSES_MAX 100
 
@@ -447,8 +444,6 @@ static bool neighbours_agree(const struct search *s, uint32_t row, uint32_t othe
 	const struct index *index = &s->indexes[kind];
 
 	*count = 0;
-	if (index->starts[row + 1] - index->starts[row] > EVIDENCE_MAX)
-		return false;
 	for (uint32_t i = index->starts[row]; i < index->starts[row + 1]; i++) {
 		const struct call *call = &s->calls[index->calls[i]];
 		uint32_t neighbour = kind == CALLERS ? call->from : call->to, there, theirs;
