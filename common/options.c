@@ -19,7 +19,10 @@ static bool is_heading(const struct option_entry *e)
 	return !e->letter && !e->name;
 }
 
-/* Nothing is known yet of how messages are to be shown: the name of the program is set here. */
+/*
+ * Where options are wrong, nothing is known yet of how messages are to be shown: the two that
+ * report it set the name of the program.
+ */
 static enum options_result no_memory(const struct options *o)
 {
 	message_setup(o->program, MESSAGE_INFO);

@@ -5,19 +5,21 @@
 /*
  * What became of functions that only one side of a comparison has, or that are functions of their
  * own on one side only. Nothing is said of one with fewer than LINEAGE_SAMPLES samples on a side
- * that has it, and a call counts as evidence where it has a twentieth of the function's samples.
+ * that has it, and a call is evidence where it has a twentieth of the function's samples. What
+ * stands for an object counts as neither caller nor called, nor does a function for itself, nor one
+ * of the kernel for one that is not.
  *
- * Renamed, from a function that only the runs before have to one that only those now have: each
- * side's callers are there on the other side, both lie in the same object, and
+ * Renamed, from a function that only the runs before have to one that only those now have: it has
+ * callers, each side's are there on the other side, both lie in the same object, and
  *   - both names are the same without template arguments, function arguments and version, or
  *   - each side calls what the other calls, and callers and called are at least three;
- * and no other function could be either of the two. Renamed functions are the same ones where
- * further ones are looked for.
+ * and no other of the functions that its main caller calls on one side only could be either of the
+ * two. Renamed functions are the same ones where further ones are looked for.
  *
  * Inlined: before it is a function of its own in all samples, and now in all samples it lies in
  * another one, as the debug information has it. Without that: it is there before only, and what it
- * called is now called by its callers, which never called it before. Called: the same, from now to
- * before.
+ * called is now called by its callers, which never called it before, with at least half of its part
+ * of all samples. Called: the same, from now to before.
  */
 
 #include "report/profile/profile.h"

@@ -146,7 +146,7 @@ static void *show_parts(void *argument)
 	struct progress_parts *p = argument;
 
 	pthread_mutex_lock(&p->lock);
-	for (wait_until(p, p->start_ns + FIRST_NS); !p->ends;
+	for (wait_until(p, p->start_ns + p->first_ns); !p->ends;
 	     wait_until(p, clock_now() + EACH_NS)) {
 		fprintf(stderr, "\rfinding names: %s, %zu of %zu\033[K", p->what, p->done, p->all);
 		p->shown = true;
@@ -159,7 +159,8 @@ static void *show_parts(void *argument)
 
 void progress_parts_init(struct progress_parts *p, bool quiet)
 {
-	*p = (struct progress_parts){ .silent = quiet || !isatty(STDERR_FILENO) };
+	*p = (struct progress_parts){ .silent = quiet || !isatty(STDERR_FILENO),
+				      .first_ns = FIRST_NS };
 }
 
 static void start_parts(struct progress_parts *p)

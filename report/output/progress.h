@@ -34,7 +34,8 @@ void progress_next(struct progress *p, int fd);
  * is. */
 struct progress_parts {
 	bool silent, runs;
-	bool shown, ends; /* under the lock, as what follows */
+	uint64_t first_ns; /* from the first part to the line */
+	bool shown, ends;  /* under the lock, as what follows */
 	const char *what;
 	size_t done, all;
 	uint64_t start_ns;

@@ -8,10 +8,11 @@
  * in the same order:
  *
  *   head       size, JSON
- *   rows       count; columns: name, object, other (numbers of texts), flags; then 5 columns of
- * floats (before, now, low, high, p) of self and 5 of total; the first row changed most functions
- * of each function of the page, by its number: its row + 1, or 0 calls      as
- * report/page/html_calls.h says
+ *   rows       count; columns: name, object, other (numbers of texts), flags;
+ *              then 5 columns of floats (before, now, low, high, p) of self, and 5 of total;
+ *              the first row changed most
+ *   functions  of each function of the page, by its number: its row + 1, or 0
+ *   calls      as report/page/html_calls.h says
  */
 
 #include "report/page/html_calls.h"

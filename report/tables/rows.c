@@ -6,6 +6,7 @@
 #include "common/shortage.h"
 #include "report/merge/label.h"
 #include "report/merge/name_match.h"
+#include "report/profile/outermost.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,18 +90,17 @@ static size_t common_length(const char *name, size_t length)
 	return length - hash_length(name, length);
 }
 
-/* The length of " [guessed]" at the end, which PROFILE_GUESS_IN_NAME puts there; 0: none. */
-static size_t guess_length(const char *name, size_t length)
+size_t row_guess_length(const char *name)
 {
 	static const char guess[] = " [guessed]";
-	const size_t size = strlen(guess);
+	const size_t size = strlen(guess), length = strlen(name);
 
 	return length > size && !strcmp(name + length - size, guess) ? size : 0;
 }
 
 void row_common_key(struct buffer *key, enum rows_key by, const char *name, const char *object)
 {
-	size_t length = strlen(name), guess = guess_length(name, length);
+	size_t length = strlen(name), guess = row_guess_length(name);
 
 	buffer_clear(key);
 	if (by == ROWS_BY_FUNCTION) {
@@ -234,68 +234,38 @@ static void release_sums(struct passing *sum)
 	free(sum->value);
 }
 
-/* The way through the tree of stacks, from each node down. */
-struct descent {
-	uint32_t *child; /* by node, counted from 1: its first child; the first is the first root */
-	uint32_t *sibling; /* by node: the next one with its parent */
-	uint32_t *open;	   /* by row: how many of its frames are in the current stack */
-};
-
-static bool descent_init(struct descent *d, const struct profile *p, size_t rows)
+/* The row of each node that is shown; NULL without memory. */
+static uint32_t *rows_of_nodes(const struct rows *r, const struct profile *p)
 {
-	d->child = malloc((p->node_count + 1) * sizeof(*d->child));
-	d->sibling = malloc((p->node_count + 1) * sizeof(*d->sibling));
-	d->open = calloc(rows + 1, sizeof(*d->open));
-	if (!d->child || !d->sibling || !d->open)
-		return false;
-	memset(d->child, 0xff, (p->node_count + 1) * sizeof(*d->child)); /* PRF_NONE */
-	for (uint32_t i = 0; i < p->node_count; i++) {
-		uint32_t *first = &d->child[p->nodes[i].parent + 1];
+	uint32_t *row = malloc((p->node_count + 1) * sizeof(*row));
 
-		d->sibling[i] = *first;
-		*first = i;
+	for (size_t i = 0; row && i < p->node_count; i++) {
+		uint32_t frame = p->nodes[i].frame;
+
+		row[i] = row_is_shown(&p->frames[frame]) ? r->row_of_frame[frame] : PRF_NONE;
 	}
-	return true;
+	return row;
 }
 
-static void descent_release(struct descent *d)
+static bool count_totals(struct rows *r, const struct profile *p, const struct passing *sum)
 {
-	free(d->child);
-	free(d->sibling);
-	free(d->open);
-}
+	uint32_t *row = rows_of_nodes(r, p);
+	bool *outermost = row ? outermost_nodes(p, row, r->count) : NULL;
 
-/* Of the frames of a row in a stack the outermost one has the total: recursion counts once. */
-static void count_totals(struct table *t, const struct profile *p, const struct passing *sum,
-			 struct descent *d)
-{
-	uint32_t node = d->child[0], next;
-
-	while (node != PRF_NONE) {
-		const struct profile_frame *frame = &p->frames[p->nodes[node].frame];
-		uint32_t id = t->rows->row_of_frame[p->nodes[node].frame];
-
-		if (row_is_shown(frame) && !d->open[id]++) {
-			t->rows->list[id].total += sum->value[node];
-			t->rows->list[id].total_samples += sum->samples[node];
+	for (size_t i = 0; outermost && i < p->node_count; i++)
+		if (outermost[i]) {
+			r->list[row[i]].total += sum->value[i];
+			r->list[row[i]].total_samples += sum->samples[i];
 		}
-		next = d->child[node + 1];
-		while (next == PRF_NONE && node != PRF_NONE) {
-			uint32_t number = p->nodes[node].frame;
-
-			d->open[t->rows->row_of_frame[number]] -= row_is_shown(&p->frames[number]);
-			next = d->sibling[node];
-			node = p->nodes[node].parent;
-		}
-		node = next;
-	}
+	free(row);
+	free(outermost);
+	return outermost;
 }
 
 static bool count_frames(struct table *t, const struct profile *p)
 {
 	struct rows *r = t->rows;
 	struct passing sum = { 0 };
-	struct descent descent = { 0 };
 	bool ok = false;
 
 	r->row_of_frame = malloc((p->frame_count + 1) * sizeof(*r->row_of_frame));
@@ -322,11 +292,8 @@ static bool count_frames(struct table *t, const struct profile *p)
 		row->self += e->value;
 		row->self_samples += e->samples;
 	}
-	ok = descent_init(&descent, p, r->count);
-	if (ok)
-		count_totals(t, p, &sum, &descent);
+	ok = count_totals(r, p, &sum);
 out:
-	descent_release(&descent);
 	release_sums(&sum);
 	return ok;
 }

@@ -45,6 +45,9 @@ bool row_is_shown(const struct profile_frame *frame);
 /* Most total first. */
 void rows_sort_by_total(struct rows *r);
 
+/* The length of " [guessed]" at the end, which PROFILE_GUESS_IN_NAME puts there; 0: none. */
+size_t row_guess_length(const char *name);
+
 /*
  * What identifies a row in all runs of a program and its versions. Functions are the same when
  * their names are, without what compilers add at the end of the names of copies (".isra.0",

@@ -60,11 +60,11 @@ static void csv_heading(const struct table *t, struct sink *s)
 {
 	static const char *const sides[] = { "self", "total" };
 
-	sink_printf(s, "%s,object,state,other", t->by);
+	sink_printf(s, "%s,object,state", t->by);
 	for (size_t i = 0; i < 2; i++)
 		sink_printf(s, ",%s_before,%s_now,%s_change,%s_low,%s_high,%s_p,%s_sure", sides[i],
 			    sides[i], sides[i], sides[i], sides[i], sides[i], sides[i]);
-	sink_text(s, "\r\n");
+	sink_text(s, ",other\r\n");
 }
 
 /* What is not known stays empty. */
@@ -90,11 +90,12 @@ static void csv_row(const struct table *t, const struct compared *one, struct si
 	sink_csv(s, one->name);
 	sink_char(s, ',');
 	sink_csv(s, one->object);
-	sink_printf(s, ",%s,", compared_state(one));
-	if (*one->other)
-		sink_csv(s, one->other);
+	sink_printf(s, ",%s", compared_state(one));
 	csv_side(s, &one->self);
 	csv_side(s, &one->total);
+	sink_char(s, ',');
+	if (*one->other)
+		sink_csv(s, one->other);
 	sink_text(s, "\r\n");
 }
 

@@ -111,6 +111,60 @@ samples() { awk -v n="$1" -v stack="$2" 'BEGIN { for (i = 0; i < n; i++) print "
 { cat one.txt; echo 'names 1 "work.constprop.1" "" 0 0'; samples 100 1; samples 100 0; echo finish; } > b.txt
 { cat one.txt; echo 'names 1 "other" "" 0 0'; samples 100 1; samples 100 0; echo finish; } > c.txt
 for name in a b c; do need "$build/testdata/trace_text" $name.txt -o $name.prf; done
+# Functions with another name, or inlined: by what calls them and what they call.
+sed 's/^	//' > lineage.txt <<'TRACE'
+	event 0 "cpu-clock" "samples" 1000 0
+	object 0 "/nowhere/work" "" ""
+	task 1 1 "work" "" ""
+	frame 0 0 0x100
+	frame 0 0 0x200
+	frame 0 0 0x300
+	frame 0 0 0x400
+	frame 0 0 0x500
+	frame 0 0 0x600
+	stack - 0
+	stack 0 1
+	stack 1 2
+	stack 1 3
+	stack 0 4
+	stack 4 5
+	stack 0 5
+	names 0 "main" "" 0 0
+	names 2 "read" "" 0 0
+	names 3 "sum" "" 0 0
+	names 4 "step" "" 0 0
+	names 5 "log" "" 0 0
+TRACE
+{ cat lineage.txt; echo 'names 1 "gather" "" 0 0'; samples 100 2; samples 100 3; samples 100 5; echo finish; } > gather.txt
+{ cat lineage.txt; echo 'names 1 "collect" "" 0 0'; samples 200 2; samples 100 3; samples 100 6; echo finish; } > collect.txt
+for name in gather collect; do need "$build/testdata/trace_text" $name.txt -o $name.prf; done
+compare --json --diff gather.prf collect.prf > json
+is "$(json json 'sorted((r["name"], r["state"], r["other"], r["total"]["before"], r["total"]["now"]) for r in d["rows"] if r["state"])')" \
+	"[('collect', 'renamed', 'gather', 0.2, 0.3), ('step', 'inlined', 'main', 0.1, 0)]" \
+	"a renamed function is one row with what was counted under both names"
+is "$(json json 'sorted(r["name"] for r in d["rows"])')" "['collect', 'log', 'main', 'read', 'step', 'sum']" "... and the old name has none"
+compare --csv --diff gather.prf collect.prf | python3 -c '
+import csv, sys
+rows = csv.DictReader(sys.stdin)
+for row in sorted(rows, key=lambda row: row["function"]):
+	if row["state"] or row["other"]:
+		print(row["function"], row["state"], row["other"], row["total_before"], end=";")
+print(rows.fieldnames[3:4], rows.fieldnames[-1:])' > out
+is "$(cat out)" "collect renamed gather 0.2;step inlined main 0.1;['self_before'] ['other']" "CSV has the other name last"
+compare --diff gather.prf collect.prf > text
+like "$(cat text)" '  \(renamed from gather\) collect  work$' "the text says which name it had"
+like "$(cat text)" '  \(inlined into main\) step  work$' "... and into what one is inlined"
+compare --diff collect.prf gather.prf > text
+like "$(cat text)" '  \(renamed from collect\) gather  work$' "... and the other way around"
+like "$(cat text)" '  \(was inlined into main\) step  work$' "... both"
+if node -e 'process.exit(parseInt(process.versions.node) < 16 ? 1 : 0)' 2> /dev/null; then
+	"$report" -q --no-cache -f html --value=samples --diff gather.prf collect.prf -o lineage.html
+	"$report" -q --no-cache --value=samples --diff gather.prf collect.prf > lineage.folded
+	node "$top/tests/cli/views-html.js" lineage.html lineage.folded renamed collect gather > log 2>&1
+	is "$(cat log)" good "the page has its change at the new name, and finds it by both"
+else
+	skip "the page" "no node"
+fi
 # By subtree: who called what takes longer.
 sed 's/^	//' > calls.txt <<'TRACE'
 	event 0 "cpu-clock" "samples" 1000 0

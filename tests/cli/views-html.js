@@ -1,15 +1,16 @@
 // Runs the script of a page of -f html without a browser, and compares what it finds with
 // folded stacks, and of a comparison with -f top --diff --json and -f tree --diff --min=1 --json, both
 // without and with --normalize: node views-html.js PAGE FOLDED [TOP SCALED TREE SCALED], or in a shape that people gave it:
-// node views-html.js PAGE FOLDED focus|hide|once NAME. Says "good", or what is not.
+// node views-html.js PAGE FOLDED focus|hide|once NAME, or where a function has another name than before:
+// node views-html.js PAGE FOLDED renamed NAME OLD. Says "good", or what is not.
 "use strict";
 const fs = require("fs"), vm = require("vm"), zlib = require("zlib"), assert = require("assert");
 
-const shaped = ["focus", "hide", "once"].includes(process.argv[4]) ? process.argv.slice(4) : null;
+const shaped = ["focus", "hide", "once", "renamed"].includes(process.argv[4]) ? process.argv.slice(4) : null;
 const [page, foldedText, ...compared] = process.argv.slice(2, shaped ? 4 : undefined).map((path) => fs.readFileSync(path, "utf8"));
 const [, data] = /<script type="text\/plain" id="data">([^<]*)<\/script>/.exec(page);
 const script = /<script>\s*"use strict";([^]*)<\/script>/.exec(page)[1].replace(/\nstart\(\);\s*$/, "");
-const names = "Shape, Weights, bytesFromBase64, KINDS, STATES, Colours, readProfile, eachRun, Tree, functionTotals, callersOf, calleesOf, Tip, plain, percent, signed, weight, cutName";
+const names = "Shape, Weights, bytesFromBase64, KINDS, STATES, Colours, readProfile, eachRun, Tree, functionTotals, callersOf, calleesOf, Tip, plain, percent, signed, weight, cutName, FunctionChanges";
 vm.runInThisContext(`(() => { "use strict"; ${script}; globalThis.pageCode = { ${names} }; })()`);
 const code = globalThis.pageCode;
 
@@ -49,6 +50,21 @@ for (const line of foldedText.trim().split("\n")) {
 	values.forEach((value, i) => { if (value) expected[i].set(parts.join(" "), value); });
 }
 const sorted = (map) => [...map].sort((a, b) => a[0] < b[0] ? -1 : 1);
+
+// A renamed function is one row of two functions, which is shown at that of now, and found by both names.
+if (shaped?.[0] === "renamed") {
+	const names = shaped.slice(1), changes = new code.FunctionChanges({ profile, scale: "as-is" });
+	const [fn, old] = names.map((name) => profile.tree.fn.find((f) => f >= 0 && profile.name(f) === name));
+	assert(changes.rowOf(fn) >= 0 && changes.rowOf(fn) === changes.rowOf(old));
+	assert(changes.changeOf(fn, "total") !== undefined);
+	assert.strictEqual(changes.changeOf(old, "total"), undefined);
+	for (const name of names) {
+		changes.app.pattern = new RegExp(`^${name}$`);
+		assert.deepStrictEqual([...changes.list.name.keys()].filter((i) => changes.found(i)), [changes.rowOf(fn)], name);
+	}
+	console.log("good");
+	process.exit();
+}
 
 // Hidden functions and the like are what the options of prof-report make of them.
 if (shaped) {

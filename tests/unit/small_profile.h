@@ -54,7 +54,10 @@ static inline uint32_t small_group(struct small_profile *s, const char *comm, ui
 	return (uint32_t)s->profile.group_count++;
 }
 
-/* A stack given as "root;...;leaf", where "k:" begins kernel frames and "i:" inlined ones. */
+/*
+ * A stack given as "root;...;leaf", where "k:" begins kernel frames, "i:" inlined ones, "s:" those
+ * of scripts, "m:" those with a mangled name, and "o:" those that stand for an object.
+ */
 static inline uint32_t small_stack(struct small_profile *s, const char *text)
 {
 	uint32_t node = PRF_NONE;
@@ -69,6 +72,12 @@ static inline uint32_t small_stack(struct small_profile *s, const char *text)
 			frame.kind = PROFILE_FRAME_KERNEL;
 		if (!strncmp(name, "i:", 2))
 			frame.inlined = true;
+		if (!strncmp(name, "s:", 2))
+			frame.kind = PROFILE_FRAME_SCRIPT;
+		if (!strncmp(name, "m:", 2))
+			frame.linkage_name = "_Z";
+		if (!strncmp(name, "o:", 2))
+			frame.named = false;
 		frame.name = name + (name[0] && name[1] == ':' ? 2 : 0);
 		node = node_tree_add(&s->tree, node, frame_table_add(&s->frames, &frame));
 	}

@@ -4,6 +4,9 @@
 #include "tests/unit/small_profile.h"
 #include "tests/unit/unit.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #define ROWS 32
 
 /* Two sides whose rows are the names of their frames. */
@@ -115,8 +118,8 @@ static void test_renamed_by_calls(void **state)
 			     { "again;new", 2 }),
 		"old", "new");
 	/* Recursion stays recursion. */
-	renamed(SMALL_STACKS({ "main;old;old;read", 30 }),
-		SMALL_STACKS({ "main;new;new;read", 30 }), "old", "new");
+	renamed(SMALL_STACKS({ "main;old;old;read", 30 }, { "main;old;sum", 30 }),
+		SMALL_STACKS({ "main;new;new;read", 30 }, { "main;new;sum", 30 }), "old", "new");
 	not_renamed(SMALL_STACKS({ "main;old;old;read", 30 }, { "main;old;sum", 30 }),
 		    SMALL_STACKS({ "main;new;read", 30 }, { "main;new;sum", 30 }), "old", "new");
 }
@@ -138,6 +141,28 @@ static void test_not_renamed(void **state)
 		    "new");
 	not_renamed(SMALL_STACKS({ "main;old;read", 90 }), SMALL_STACKS({ "main;new;read", 90 }),
 		    "old", "new");
+	/* Recursion is neither a caller nor called. */
+	not_renamed(SMALL_STACKS({ "main;old;old", 90 }), SMALL_STACKS({ "main;new;new", 90 }),
+		    "old", "new");
+	not_renamed(SMALL_STACKS({ "main;old;old;read", 90 }),
+		    SMALL_STACKS({ "main;new;new;read", 90 }), "old", "new");
+	/* Nor is what calls the outermost, */
+	not_renamed(SMALL_STACKS({ "old;read", 30 }, { "old;sum", 30 }),
+		    SMALL_STACKS({ "new;read", 30 }, { "new;sum", 30 }), "old", "new");
+	/* ... what stands for an object, */
+	not_renamed(SMALL_STACKS({ "main;old;read", 30 }, { "main;old;o:[lib]", 30 }),
+		    SMALL_STACKS({ "main;new;read", 30 }, { "main;new;o:[lib]", 30 }), "old",
+		    "new");
+	not_renamed(SMALL_STACKS({ "o:[lib];old;read", 30 }, { "o:[lib];old;sum", 30 }),
+		    SMALL_STACKS({ "o:[lib];new;read", 30 }, { "o:[lib];new;sum", 30 }), "old",
+		    "new");
+	/* ... or the kernel, but for its own functions. */
+	not_renamed(SMALL_STACKS({ "main;old;read", 30 }, { "main;old;k:fault", 30 }),
+		    SMALL_STACKS({ "main;new;read", 30 }, { "main;new;k:fault", 30 }), "old",
+		    "new");
+	renamed(SMALL_STACKS({ "main;k:old;k:read", 30 }, { "main;k:old;k:fault", 30 }),
+		SMALL_STACKS({ "main;k:new;k:read", 30 }, { "main;k:new;k:fault", 30 }), "old",
+		"new");
 	/* Too few samples. */
 	not_renamed(before, SMALL_STACKS({ "main;new;read", 9 }, { "main;new;sum", 9 }), "old",
 		    "new");
@@ -153,22 +178,73 @@ static void test_not_renamed(void **state)
 		    "old", "new");
 }
 
+#define THRICE(text) text text text
+#define DEEP(name) THRICE(THRICE(name ";")) THRICE(THRICE(name ";")) THRICE(THRICE(name ";"))
+
+/* Each sample of a recursion counts once. */
+static void test_recursion(void **state)
+{
+	struct both p;
+
+	renamed(SMALL_STACKS({ "main;" DEEP("old") "read", 15 }, { "main;" DEEP("old") "sum", 15 }),
+		SMALL_STACKS({ "main;" DEEP("new") "read", 15 }, { "main;" DEEP("new") "sum", 15 }),
+		"old", "new");
+	/* Two samples, which have the function in 27 nodes each. */
+	not_renamed(SMALL_STACKS({ "main;" DEEP("m:f(int)") "read", 2 }),
+		    SMALL_STACKS({ "main;" DEEP("m:f(long)") "read", 2 }), "f(int)", "f(long)");
+	compare(&p, SMALL_STACKS({ "main;" DEEP("work") "read", 30 }),
+		SMALL_STACKS({ "main;read", 30 }));
+	expect(&p, "work", LINEAGE_INLINED, "");
+	end(&p);
+	compare(&p, SMALL_STACKS({ "main;" DEEP("work"), 2 }),
+		SMALL_STACKS({ "main;" DEEP("i:work"), 2 }));
+	expect_no_others(&p, "", "");
+	end(&p);
+	/* Of two functions that call each other. */
+	renamed(SMALL_STACKS({ "main;" DEEP("old;back") "read", 15 },
+			     { "main;" DEEP("old;back") "sum", 15 }, { "main;old;sum", 15 }),
+		SMALL_STACKS({ "main;" DEEP("new;back") "read", 15 },
+			     { "main;" DEEP("new;back") "sum", 15 }, { "main;new;sum", 15 }),
+		"old", "new");
+}
+
+/* Two names of what one caller calls, and nothing else is known of. */
+static void renamed_leaf(const char *was, const char *is, bool same)
+{
+	char before[128], now[128];
+
+	snprintf(before, sizeof(before), "main;%s", was);
+	snprintf(now, sizeof(now), "main;%s", is);
+	(same ? renamed : not_renamed)(SMALL_STACKS({ before, 90 }), SMALL_STACKS({ now, 90 }),
+				       was + (was[1] == ':' ? 2 : 0), is + (is[1] == ':' ? 2 : 0));
+}
+
 /* The same name with other arguments, which calls nothing. */
 static void test_renamed_by_name(void **state)
 {
-	renamed(SMALL_STACKS({ "main;sort<int>(int*)", 90 }),
-		SMALL_STACKS({ "main;sort<long>(long*, bool)", 90 }), "sort<int>(int*)",
-		"sort<long>(long*, bool)");
-	renamed(SMALL_STACKS({ "main;copy@@LIB_1", 90 }), SMALL_STACKS({ "main;copy@@LIB_2", 90 }),
-		"copy@@LIB_1", "copy@@LIB_2");
+	renamed_leaf("m:sort<int>(int*)", "m:sort<long>(long*, bool)", true);
+	renamed_leaf("m:f(int) [guessed]", "m:f(long) [guessed]", true);
+	renamed_leaf("copy@@LIB_1", "copy@@LIB_2", true);
+	renamed_leaf("copy@@LIB_1 [guessed]", "copy@@LIB_2 [guessed]", true);
+	/* Who called the outermost is not known. */
+	not_renamed(SMALL_STACKS({ "m:f(int)", 90 }), SMALL_STACKS({ "m:f(long)", 90 }), "f(int)",
+		    "f(long)");
 	/* Of overloads neither is. */
-	not_renamed(SMALL_STACKS({ "main;f(int)", 90 }),
-		    SMALL_STACKS({ "main;f(long)", 90 }, { "main;f(bool)", 90 }), "f(int)",
+	not_renamed(SMALL_STACKS({ "main;m:f(int)", 90 }),
+		    SMALL_STACKS({ "main;m:f(long)", 90 }, { "main;m:f(bool)", 90 }), "f(int)",
 		    "f(long)");
 	/* Methods of two types. */
-	not_renamed(SMALL_STACKS({ "main;<Red as Draw>::draw", 90 }),
-		    SMALL_STACKS({ "main;<Blue as Draw>::draw", 90 }), "<Red as Draw>::draw",
-		    "<Blue as Draw>::draw");
+	renamed_leaf("m:<Red as Draw>::draw", "m:<Blue as Draw>::draw", false);
+	renamed_leaf("main.(*Red).Draw", "main.(*Blue).Draw", false);
+	renamed_leaf("Lists.<init>", "Lists.<clinit>", false);
+	renamed_leaf("sort<int>", "sort<long>", false);
+	/* What is guessed, and what stands before a space. */
+	renamed_leaf("m:f(int) [guessed]", "m:g(int) [guessed]", false);
+	renamed_leaf("m:f(int) [guessed]", "m:f(long)", false);
+	renamed_leaf("copy@@LIB_1 [guessed]", "copy@@LIB_2", false);
+	renamed_leaf("read all", "write all", false);
+	/* Names of two languages. */
+	renamed_leaf("m:f(int)", "f", false);
 }
 
 /* What a renamed function calls is called by the same one. */
@@ -177,10 +253,10 @@ static void test_renamed_chain(void **state)
 	struct both p;
 
 	compare(&p,
-		SMALL_STACKS({ "main;f<int>(int);old;read", 30 },
-			     { "main;f<int>(int);old;sum", 30 }),
-		SMALL_STACKS({ "main;f<char>(char);new;read", 30 },
-			     { "main;f<char>(char);new;sum", 30 }));
+		SMALL_STACKS({ "main;m:f<int>(int);old;read", 30 },
+			     { "main;m:f<int>(int);old;sum", 30 }),
+		SMALL_STACKS({ "main;m:f<char>(char);new;read", 30 },
+			     { "main;m:f<char>(char);new;sum", 30 }));
 	expect(&p, "f<int>(int)", LINEAGE_RENAMED, "f<char>(char)");
 	expect(&p, "old", LINEAGE_RENAMED, "new");
 	end(&p);
@@ -189,19 +265,76 @@ static void test_renamed_chain(void **state)
 /* Names that stand for an object are no functions. */
 static void test_unnamed(void **state)
 {
-	struct both p;
+	renamed(SMALL_STACKS({ "main;[a];read", 30 }, { "main;[a];sum", 30 }),
+		SMALL_STACKS({ "main;[b];read", 30 }, { "main;[b];sum", 30 }), "[a]", "[b]");
+	not_renamed(SMALL_STACKS({ "main;o:[a];read", 30 }, { "main;o:[a];sum", 30 }),
+		    SMALL_STACKS({ "main;o:[b];read", 30 }, { "main;o:[b];sum", 30 }), "[a]",
+		    "[b]");
+}
+
+/* Puts what has this name and kind into the second object of a side. */
+static void move(struct both *p, int side, const char *name, enum profile_frame_kind kind)
+{
+	for (size_t i = 0; i < p->sides[side].frames.count; i++) {
+		struct profile_frame *frame = &p->sides[side].frames.frames[i];
+
+		if (!strcmp(frame->name, name) && frame->kind == kind)
+			frame->object = 1;
+	}
+}
+
+/* Looks again, now that frames lie elsewhere. */
+static void compare_objects(struct both *p)
+{
+	static const struct profile_object objects[2][2] = {
+		{ { NULL, "x", "ok" }, { NULL, "worker-1", "ok" } },
+		{ { NULL, "x", "ok" }, { NULL, "worker-2", "ok" } },
+	};
 	struct lineage_side sides[2];
 
-	compare(&p, SMALL_STACKS({ "main;[a];read", 30 }, { "main;[a];sum", 30 }),
-		SMALL_STACKS({ "main;[b];read", 30 }, { "main;[b];sum", 30 }));
-	expect(&p, "[a]", LINEAGE_RENAMED, "[b]");
 	for (int side = 0; side < 2; side++) {
-		for (size_t i = 0; i < p.sides[side].frames.count; i++)
-			p.sides[side].frames.frames[i].named =
-				p.sides[side].frames.frames[i].name[0] != '[';
-		sides[side] = (struct lineage_side){ &p.sides[side].profile, p.row_of[side] };
+		p->sides[side].profile.objects = objects[side];
+		p->sides[side].profile.object_count = 2;
+		sides[side] = (struct lineage_side){ &p->sides[side].profile, p->row_of[side] };
 	}
-	assert_no_error(lineages_find(p.list, p.names, p.count, sides));
+	assert_no_error(lineages_find(p->list, p->names, p->count, sides));
+}
+
+static void test_objects(void **state)
+{
+	struct both p;
+
+	/* "s:read" stays in the first object. */
+	compare(&p,
+		SMALL_STACKS({ "main;s:read", 30 }, { "main;old;read", 30 },
+			     { "main;old;sum", 30 }),
+		SMALL_STACKS({ "main;new;read", 30 }, { "main;new;sum", 30 }));
+	expect(&p, "old", LINEAGE_RENAMED, "new");
+	/* In two files. */
+	move(&p, 0, "old", PROFILE_FRAME_USER);
+	move(&p, 1, "new", PROFILE_FRAME_USER);
+	compare_objects(&p);
+	expect_no_others(&p, "", "");
+	/* They have a function in common, which one side has in another object, too. */
+	move(&p, 0, "read", PROFILE_FRAME_USER);
+	move(&p, 1, "read", PROFILE_FRAME_USER);
+	compare_objects(&p);
+	expect_no_others(&p, "", "");
+	/* ... and one that is in no other. */
+	move(&p, 0, "sum", PROFILE_FRAME_USER);
+	move(&p, 1, "sum", PROFILE_FRAME_USER);
+	compare_objects(&p);
+	expect(&p, "old", LINEAGE_RENAMED, "new");
+	expect_no_others(&p, "old", "new");
+	end(&p);
+	/* One of them is in two objects. */
+	compare(&p,
+		SMALL_STACKS({ "main;s:old;read", 30 }, { "main;old;read", 30 },
+			     { "main;old;sum", 30 }),
+		SMALL_STACKS({ "main;new;read", 30 }, { "main;new;sum", 30 }));
+	expect(&p, "old", LINEAGE_RENAMED, "new");
+	move(&p, 0, "old", PROFILE_FRAME_SCRIPT);
+	compare_objects(&p);
 	expect_no_others(&p, "", "");
 	end(&p);
 }
@@ -222,7 +355,11 @@ static void test_inlined(void **state)
 		SMALL_STACKS({ "main;i:work", 50 }, { "main;run;i:work", 50 }));
 	expect(&p, "work", LINEAGE_INLINED, "");
 	end(&p);
-	/* In some places only. */
+	/* In some places only, and in some places before. */
+	compare(&p, SMALL_STACKS({ "main;work", 50 }, { "main;run;i:work", 50 }),
+		SMALL_STACKS({ "main;i:work", 50 }, { "main;run;i:work", 50 }));
+	expect_no_others(&p, "", "");
+	end(&p);
 	compare(&p, SMALL_STACKS({ "main;work", 50 }, { "main;run;work", 50 }),
 		SMALL_STACKS({ "main;i:work", 50 }, { "main;run;work", 50 }));
 	expect_no_others(&p, "", "");
@@ -251,6 +388,33 @@ static void test_inlined_unseen(void **state)
 		SMALL_STACKS({ "main;read", 50 }));
 	expect(&p, "work", LINEAGE_NONE, "");
 	end(&p);
+	/* By a stray sample only, or much less than it was, of what was counted on each side. */
+	compare(&p, before, SMALL_STACKS({ "main;read", 1 }, { "main", 99 }));
+	expect(&p, "work", LINEAGE_NONE, "");
+	end(&p);
+	compare(&p, before, SMALL_STACKS({ "main;read", 50 }, { "main", 950 }));
+	expect(&p, "work", LINEAGE_NONE, "");
+	end(&p);
+	compare(&p, before, SMALL_STACKS({ "main;read", 300 }, { "main", 700 }));
+	expect(&p, "work", LINEAGE_INLINED, "main");
+	end(&p);
+	/* Runtimes of scripts do not inline. */
+	compare(&p, SMALL_STACKS({ "main;s:work;read", 50 }), SMALL_STACKS({ "main;read", 50 }));
+	expect(&p, "work", LINEAGE_NONE, "");
+	end(&p);
+	/* It would be seen. */
+	compare(&p, before, SMALL_STACKS({ "main;read", 50 }, { "main;i:sum", 50 }));
+	expect(&p, "work", LINEAGE_NONE, "");
+	end(&p);
+	/* The kernel is entered from all functions, and an object has many. */
+	compare(&p, SMALL_STACKS({ "main;work;k:fault", 50 }),
+		SMALL_STACKS({ "main;k:fault", 50 }));
+	expect(&p, "work", LINEAGE_NONE, "");
+	end(&p);
+	compare(&p, SMALL_STACKS({ "o:[lib];work;read", 50 }),
+		SMALL_STACKS({ "o:[lib];read", 50 }));
+	expect(&p, "work", LINEAGE_NONE, "");
+	end(&p);
 	/* It called nothing. */
 	compare(&p, SMALL_STACKS({ "main;work", 50 }), SMALL_STACKS({ "main", 50 }));
 	expect(&p, "work", LINEAGE_NONE, "");
@@ -262,11 +426,99 @@ static void test_inlined_unseen(void **state)
 	end(&p);
 }
 
+#define MANY 100000
+
+/* One side of many functions, of which each caller calls so many that the other side has not. */
+struct many {
+	struct profile profile;
+	struct profile_frame *frames;
+	struct profile_node *nodes;
+	struct profile_entry *entries;
+	uint32_t *row_of;
+};
+
+static void begin_many(struct many *m, uint32_t each, int side, const char **names)
+{
+	const uint32_t callers = MANY / each, n = callers + MANY;
+
+	m->frames = calloc(n, sizeof(*m->frames));
+	m->nodes = calloc(n, sizeof(*m->nodes));
+	m->entries = calloc(MANY, sizeof(*m->entries));
+	m->row_of = calloc(n, sizeof(*m->row_of));
+	for (uint32_t i = 0; i < n; i++) {
+		bool leaf = i >= callers;
+		uint32_t row = leaf && side ? i + MANY : i;
+
+		m->frames[i] = (struct profile_frame){
+			.name = names[row], .linkage_name = "", .object = PRF_NONE, .named = true
+		};
+		m->nodes[i] = (struct profile_node){ leaf ? (i - callers) / each : PRF_NONE, i, 0 };
+		m->row_of[i] = row;
+		if (leaf)
+			m->entries[i - callers] =
+				(struct profile_entry){ .node = i, .samples = 20, .value = 20 };
+	}
+	m->profile = (struct profile){ .frames = m->frames,
+				       .nodes = m->nodes,
+				       .entries = m->entries,
+				       .frame_count = n,
+				       .node_count = n,
+				       .entry_count = MANY,
+				       .samples = 20 * MANY };
+}
+
+static void end_many(struct many *m)
+{
+	free(m->frames);
+	free(m->nodes);
+	free(m->entries);
+	free(m->row_of);
+}
+
+/* The first function before has this lineage now. It takes no time to speak of, or would not end.
+ */
+static void expect_of_many(uint32_t each, enum lineage_kind kind)
+{
+	const uint32_t callers = MANY / each, n = callers + 2 * MANY;
+	char(*texts)[16] = calloc(n, sizeof(*texts));
+	const char **names = calloc(n, sizeof(*names));
+	struct lineage *list = calloc(n, sizeof(*list));
+	struct lineage_side sides[2];
+	struct many many[2];
+
+	for (uint32_t i = 0; i < n; i++) {
+		/* The same name in another version. */
+		snprintf(texts[i], sizeof(*texts), "f%u@%u", i < callers + MANY ? i : i - MANY,
+			 i < callers + MANY);
+		names[i] = texts[i];
+	}
+	for (int side = 0; side < 2; side++) {
+		begin_many(&many[side], each, side, names);
+		sides[side] = (struct lineage_side){ &many[side].profile, many[side].row_of };
+	}
+	assert_no_error(lineages_find(list, names, n, sides));
+	assert_int_equal(list[callers].kind, kind);
+	for (int side = 0; side < 2; side++)
+		end_many(&many[side]);
+	free(texts);
+	free(names);
+	free(list);
+}
+
+/* Where one caller calls very many that only one side has, nothing is looked for. */
+static void test_many(void **state)
+{
+	expect_of_many(10, LINEAGE_RENAMED);
+	expect_of_many(MANY, LINEAGE_NONE);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_same),	      cmocka_unit_test(test_renamed_by_calls),
 	cmocka_unit_test(test_not_renamed),   cmocka_unit_test(test_renamed_by_name),
 	cmocka_unit_test(test_renamed_chain), cmocka_unit_test(test_unnamed),
 	cmocka_unit_test(test_inlined),	      cmocka_unit_test(test_inlined_unseen),
+	cmocka_unit_test(test_recursion),     cmocka_unit_test(test_objects),
+	cmocka_unit_test(test_many),
 };
 
 UNIT_TESTS(tests);

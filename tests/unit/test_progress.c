@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "report/output/progress.h"
 #include "tests/unit/unit.h"
+
+/* What does not come in this time never comes. */
+#define PATIENCE_MS 60000
+
+#define HOUR_NS UINT64_C(3600000000000)
 
 /* Standard error, which is a terminal meanwhile. */
 struct terminal {
@@ -40,8 +46,11 @@ static void close_terminal(struct terminal *t)
 static void expect(struct terminal *t, const char *text)
 {
 	while (!strstr(t->text, text)) {
-		ssize_t n = read(t->other_end, t->text + t->size, sizeof(t->text) - 1 - t->size);
+		struct pollfd ready = { .fd = t->other_end, .events = POLLIN };
+		ssize_t n;
 
+		assert_int_equal(poll(&ready, 1, PATIENCE_MS), 1);
+		n = read(t->other_end, t->text + t->size, sizeof(t->text) - 1 - t->size);
 		assert_true(n > 0);
 		t->size += (size_t)n;
 	}
@@ -54,6 +63,7 @@ static void parts_are_shown(void **state)
 
 	open_terminal(&t);
 	progress_parts_init(&p, false);
+	p.first_ns = 0;
 	progress_parts_show(&p, "files", 1, 4);
 	expect(&t, "finding names: files, 1 of 4");
 	progress_parts_show(&p, "tables", 2, 8);
@@ -73,6 +83,7 @@ static void short_work_is_silent(void **state)
 
 	open_terminal(&t);
 	progress_parts_init(&p, false);
+	p.first_ns = HOUR_NS;
 	for (int i = 0; i < 3; i++) {
 		progress_parts_show(&p, "files", 0, 4);
 		progress_parts_end(&p);

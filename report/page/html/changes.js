@@ -4,8 +4,8 @@
  */
 
 /* The bits of enum html_change_flag. */
-const WAS = 1, IS = 2, SURE = { self: 4, total: 8, call: 8 };
-const LINEAGES = [[16, "renamed", " from "], [32, "inlined", " into "], [64, "was inlined", " into "]];
+const WAS = 1, IS = 2, SURE = { self: 4, total: 8, call: 8 }, RENAMED = 16;
+const LINEAGES = [[RENAMED, "renamed", " from "], [32, "inlined", " into "], [64, "was inlined", " into "]];
 
 /* The numbers of one row: of a function's "self" or "total", or of a "call". */
 class ChangeNumbers {
@@ -76,8 +76,13 @@ class FunctionChanges extends ChangeNumbers {
 				best = f;
 		return best;
 	}
+	/* Its row, if that is shown there: that of a renamed function is not at its old name, too. */
+	rowAt(fn) {
+		const i = this.rowOf(fn), { name } = this.app.profile.functions;
+		return i >= 0 && this.list.flags[i] & RENAMED && name[fn] !== this.list.name[i] ? -1 : i;
+	}
 	changeOf(fn, side) {
-		const i = this.rowOf(fn);
+		const i = this.rowAt(fn);
 		return i < 0 ? undefined : this.list[side].now[i] - this.list[side].before[i];
 	}
 	state(i) {
@@ -89,7 +94,7 @@ class FunctionChanges extends ChangeNumbers {
 		return !(flags & WAS) ? "new" : !(flags & IS) ? "vanished" : "";
 	}
 	fillChange(fn, side, cell) {
-		const i = this.rowOf(fn);
+		const i = this.rowAt(fn);
 		if (i >= 0)
 			this.fill(i, side, cell);
 	}
@@ -105,11 +110,16 @@ class FunctionChanges extends ChangeNumbers {
 				(chance && `, p ${chance}`) + (this.sure(i, side) ? "*" : "");
 		}).join(" · ");
 	}
+	/* Whether the search finds a row, by its name or the one that it had. */
+	found(i) {
+		const { app, list } = this, names = list.flags[i] & RENAMED ? [list.name[i], list.other[i]] : [list.name[i]];
+		return !app.pattern || names.some((name) => app.pattern.test(app.profile.texts.get(name).slice(0, 4096)));
+	}
 	show(host) {
-		const { app, list } = this, { texts } = app.profile, table = element("table", undefined, "by-function");
+		const { list } = this, table = element("table", undefined, "by-function");
 		const wanted = [], sure = list.flags.reduce((sum, bits) => sum + (bits & (SURE.self | SURE.total) ? 1 : 0), 0);
 		for (let i = 0; i < list.count; i++)
-			if (!app.pattern || app.pattern.test(texts.get(list.name[i]).slice(0, 4096)))
+			if (this.found(i))
 				wanted.push(i);
 		const body = element("tbody");
 		for (const i of wanted.slice(0, TABLE_ROWS))
@@ -117,7 +127,7 @@ class FunctionChanges extends ChangeNumbers {
 		body.addEventListener("click", (event) => {
 			const line = event.target.closest("tr[data-row]");
 			if (line)
-				app.choose(this.functionOf(Number(line.dataset.row)));
+				this.app.choose(this.functionOf(Number(line.dataset.row)));
 		});
 		table.append(this.heading(), body);
 		host.replaceChildren(element("div", this.about(sure), "caption"), ...withRest(table, wanted.length));
