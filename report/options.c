@@ -576,6 +576,14 @@ static void show_code(struct report_options *o)
 	o->view = &o->changed_view;
 }
 
+/* Where it is counted anyway, the page can choose by it: but not what a comparison had before. */
+static void show_parallelism(struct report_options *o)
+{
+	if (!o->base_count && !o->from_folded &&
+	    (o->value == VALUE_LATENCY || o->selection.parallelism.count))
+		o->dimensions |= PROFILE_BY_PARALLELISM;
+}
+
 /* A profile has the labels that are asked for: a server stores a sample for each combination of
  * them. */
 static void show_labels(struct report_options *o)
@@ -636,6 +644,8 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 	}
 	if (!o->view)
 		o->view = view_find(o->open ? "html" : o->live ? "top" : "folded");
+	if (o->view == view_find("html"))
+		show_parallelism(o);
 	if (o->shown.code_functions)
 		show_code(o);
 	if (o->grouped && o->view == view_find("pprof"))

@@ -2,6 +2,7 @@
 #include "report/page/html.h"
 
 #include "common/fuzzing.h"
+#include "common/map.h"
 #include "report/page/call_tree.h"
 #include "report/page/html_cells.h"
 #include "report/page/html_changes.h"
@@ -45,12 +46,13 @@ static const char *const kind_names[KIND_COUNT] = {
 };
 
 /* What a thread did, by number in report/page/html/colours.js. */
-enum state { ON_CPU, OFF_CPU, PREEMPTED, STATE_COUNT };
+enum state { ON_CPU, OFF_CPU, PREEMPTED };
 
-/* Whose cells: a thread in one of its states. */
+/* Whose cells: a thread in one of its states, while so many threads of its process ran. */
 struct source {
 	uint32_t thread;
 	enum state state;
+	uint32_t running; /* 0: not known */
 };
 
 struct html {
@@ -92,8 +94,8 @@ static void head_sources(struct html *h, struct sink *s)
 {
 	sink_text(s, ",\"sources\":[");
 	for (uint32_t i = 0; i < h->source_count; i++)
-		sink_printf(s, "%s[%u,%d]", i ? "," : "", h->sources[i].thread,
-			    (int)h->sources[i].state);
+		sink_printf(s, "%s[%u,%d,%u]", i ? "," : "", h->sources[i].thread,
+			    (int)h->sources[i].state, h->sources[i].running);
 	sink_char(s, ']');
 }
 
@@ -272,29 +274,27 @@ static void put_base(struct html *h)
 static struct error *html_sources(struct html *h)
 {
 	const struct profile *p = h->profile;
-	uint32_t *numbers = calloc(STATE_COUNT * h->threads.count + 1, sizeof(*numbers));
+	const bool parallel = !h->base && p->dimensions & PROFILE_BY_PARALLELISM;
+	struct map numbers = { 0 };
+	bool ok, added;
 
 	h->source_of = calloc(p->group_count + 1, sizeof(*h->source_of));
-	h->sources = calloc(STATE_COUNT * h->threads.count + 1, sizeof(*h->sources));
-	if (!numbers || !h->source_of || !h->sources) {
-		free(numbers);
-		return error_memory();
-	}
-	for (uint32_t g = 0; g < p->group_count; g++) {
-		struct source source = { h->threads.thread_of[g], state_of(p, g) };
-		uint32_t *number;
+	h->sources = calloc(p->group_count + 1, sizeof(*h->sources));
+	ok = h->source_of && h->sources;
+	for (uint32_t g = 0; ok && g < p->group_count; g++) {
+		const struct source source = { h->threads.thread_of[g], state_of(p, g),
+					       parallel ? p->groups[g].parallelism : 0 };
 
 		if (source.thread == PRF_NONE)
 			continue;
-		number = &numbers[STATE_COUNT * source.thread + source.state];
-		if (!*number) {
+		h->source_of[g] = map_number(&numbers, &source, sizeof(source), h->source_count,
+					     &added);
+		ok = h->source_of[g] != UINT32_MAX;
+		if (ok && added)
 			h->sources[h->source_count++] = source;
-			*number = h->source_count;
-		}
-		h->source_of[g] = *number - 1;
 	}
-	free(numbers);
-	return NULL;
+	map_release(&numbers);
+	return ok ? NULL : error_memory();
 }
 
 static struct error *find_cells(struct html *h)

@@ -25,6 +25,7 @@ EMBED(changes, "changes.js");
 EMBED(calls, "calls.js");
 EMBED(code, "code.js");
 EMBED(weights, "weights.js");
+EMBED(running, "running.js");
 EMBED(tip, "tip.js");
 EMBED(controls, "controls.js");
 EMBED(address, "address.js");
@@ -34,23 +35,14 @@ const struct html_piece html_page = { page_begin, page_end };
 const struct html_piece html_style = { style_begin, style_end };
 
 const struct html_piece html_scripts[] = {
-	{ words_begin, words_end },
-	{ payload_begin, payload_end },
-	{ tree_begin, tree_end },
-	{ shape_begin, shape_end },
-	{ weights_begin, weights_end },
-	{ colours_begin, colours_end },
-	{ flame_begin, flame_end },
-	{ strip_begin, strip_end },
-	{ tables_begin, tables_end },
-	{ list_begin, list_end },
-	{ changes_begin, changes_end },
-	{ calls_begin, calls_end },
-	{ code_begin, code_end },
-	{ tip_begin, tip_end },
-	{ menu_begin, menu_end },
-	{ address_begin, address_end },
-	{ controls_begin, controls_end },
-	{ app_begin, app_end },
-	{ NULL, NULL },
+	{ words_begin, words_end },	{ payload_begin, payload_end },
+	{ tree_begin, tree_end },	{ shape_begin, shape_end },
+	{ weights_begin, weights_end }, { running_begin, running_end },
+	{ colours_begin, colours_end }, { flame_begin, flame_end },
+	{ strip_begin, strip_end },	{ tables_begin, tables_end },
+	{ list_begin, list_end },	{ changes_begin, changes_end },
+	{ calls_begin, calls_end },	{ code_begin, code_end },
+	{ tip_begin, tip_end },		{ menu_begin, menu_end },
+	{ address_begin, address_end }, { controls_begin, controls_end },
+	{ app_begin, app_end },		{ NULL, NULL },
 };

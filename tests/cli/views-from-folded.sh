@@ -108,4 +108,7 @@ for option in --pid --tid=1 --cpu --cgroup --event --time=10%, --off-cpu --wall 
 	"$report" --from-folded $option few > out 2> said
 	like "$?:$(wc -l < said):$(cat out said)" '^2:1:prof-report: --from-folded' "not with $option"
 done
+for view in top html; do
+	like "$("$report" --from-folded -f $view --value=latency few 2>&1)" 'numbers of folded stacks are samples;' "-f $view: no latency"
+done
 finish

@@ -1,12 +1,13 @@
 // Runs the script of a page of -f html without a browser, and compares what it finds with
 // folded stacks, and of a comparison with -f top --diff --json and -f tree --diff --min=1 --json, both
 // without and with --normalize: node views-html.js PAGE FOLDED [TOP SCALED TREE SCALED], or in a shape that people gave it:
-// node views-html.js PAGE FOLDED focus|hide|once NAME, or where a function has another name than before:
-// node views-html.js PAGE FOLDED renamed NAME OLD. Says "good", or what is not.
+// node views-html.js PAGE FOLDED focus|hide|once NAME. Or where a function has another name than before: node
+// views-html.js PAGE FOLDED renamed NAME OLD. Or with a number of threads chosen, and its share of the time in words:
+// node views-html.js PAGE FOLDED running RANGE SHARE. Says "good", or what is not.
 "use strict";
 const fs = require("fs"), vm = require("vm"), zlib = require("zlib"), assert = require("assert");
 
-const shaped = ["focus", "hide", "once", "renamed"].includes(process.argv[4]) ? process.argv.slice(4) : null;
+const shaped = ["focus", "hide", "once", "renamed", "running"].includes(process.argv[4]) ? process.argv.slice(4) : null;
 const [page, foldedText, ...compared] = process.argv.slice(2, shaped ? 4 : undefined).map((path) => fs.readFileSync(path, "utf8"));
 const [, data] = /<script type="text\/plain" id="data">([^<]*)<\/script>/.exec(page);
 const script = /<script>\s*"use strict";([^]*)<\/script>/.exec(page)[1].replace(/\nstart\(\);\s*$/, "");
@@ -62,6 +63,19 @@ if (shaped?.[0] === "renamed") {
 		changes.app.pattern = new RegExp(`^${name}$`);
 		assert.deepStrictEqual([...changes.list.name.keys()].filter((i) => changes.found(i)), [changes.rowOf(fn)], name);
 	}
+	console.log("good");
+	process.exit();
+}
+
+if (shaped?.[0] === "running") {
+	const [, chosen, share] = shaped, shape = new code.Shape(profile), weights = new code.Weights(profile, shape);
+	const { running } = weights, range = running.ranges.find(({ value }) => value === chosen);
+	assert(running.any);
+	assert.strictEqual(code.percent(range.time, running.time), share);
+	weights.select({ from: 0, to: head.slices, thread: "all", running: chosen, scale: "as-is" });
+	assert.deepStrictEqual(sorted(folded(weights.self, tree)), sorted(expected[0]), chosen);
+	weights.select({ from: 0, to: head.slices, thread: "all", running: "all", scale: "as-is" });
+	assert.strictEqual(weights.whole, head.total);
 	console.log("good");
 	process.exit();
 }

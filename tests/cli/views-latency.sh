@@ -71,8 +71,72 @@ is "$(gzip -dc "$work/pb.gz" | grep -ac latency)" 1 "pprof has its name"
 if [ -n "$browser" ]; then
 	view -f html --value latency --comm work -o "$work/page.html"
 	like "$(show page.html | grep -o 'id="status">[^<]*')" '>200\.00 ms of latency ' "the page says so"
+	act page.html <<-'SCRIPT'
+		const seen = () => `${by("running").value} ${by("status").textContent.replace(/ · 2 threads.*/, "")}`;
+		note(`at first ${seen()}`);
+		note([...by("running").options].map((option) => option.textContent).join(", "));
+		const steps = history.length;
+		by("running").value = "2";
+		by("running").dispatchEvent(new Event("change"));
+		await sleep(20);
+		note(`chosen ${seen()} ${location.hash} ${history.length - steps} ${document.activeElement.id}`);
+		press("p");
+		note(`turned ${seen()}`);
+		press("p");
+		note(`again ${seen()}`);
+		press("0");
+		note(`reset ${seen()}`);
+	SCRIPT
+	show "page.html#running=1" > "$work/dom"
+	keys=$(notes "$work/dom")
+	like "$keys" '\[at first 1 100\.00 ms of latency · while 1 thread runs · 50\.0 % of 200\.00 ms\]' "... chooses by it as its address says"
+	like "$keys" '\[Any number of threads, 50\.0 %  1 thread runs, 50\.0 %  2 threads run\]' "... with shares of the time"
+	like "$keys" '\[chosen 2 100\.00 ms of latency · while 2 threads run · [^]]* #running=2 1 graph\]' "... as a step for Back"
+	like "$keys" '\[turned all 200\.00 ms of latency\]\[again 1 100\.00 ms ' "... and by a key"
+	like "$keys" '\[reset all 200\.00 ms of latency\]' "... until all is shown again"
+	unlike "$keys" '\[error' "no error"
+	show "page.html#running=3-4" > "$work/dom"
+	like "$(notes "$work/dom")" '\[at first all 200\.00 ms' "a number that there is not is left out of the address"
+	for alone in "--value=latency --parallelism=1" "--group-by=comm"; do
+		view -f html --on-cpu $alone -o "$work/alone.html"
+		like "$(show alone.html | grep -o '<select id="running"[^>]*>')" ' hidden' "$alone: there is nothing to choose"
+	done
 else
 	skip "the page says so" "$no_browser"
+fi
+
+# The page chooses as the options do, and shows shares of the time; of 17 threads in ranges.
+{
+	sed '/^\(sample\|finish\)/d' "$work/t.txt"
+	seq 10 24 | sed 's/.*/task 1 & "work"/'
+	awk 'BEGIN {
+		for (tick = 1000; tick < 1100; tick++)
+			for (cpu = 0; cpu < (tick < 1055 ? 1 : tick < 1080 ? 3 : tick < 1092 ? 4 : 17); cpu++)
+				print "sample", tick * 1000000 + cpu, cpu < 2 ? cpu : cpu + 1, 0, cpu ? 2 : 1, cpu, 1
+		print "finish"
+	}'
+} > "$work/many.txt"
+need "$build/testdata/trace_text" "$work/many.txt" -o "$work/many.prf"
+# chooses TRACE RANGE SHARE OPTION...: in a page with these options, and what --parallelism=RANGE has in place of its own
+chooses() {
+	of=$1 range=$2 share=$3
+	shift 3
+	"$report" -q -f html "$@" "$of" -o "$work/chosen.html"
+	# shellcheck disable=SC2046
+	"$report" -q $(echo "$@" | sed 's/--parallelism=[^ ]*//') --parallelism="$range" "$of" -o "$work/chosen"
+	node "$top/tests/cli/views-html.js" "$work/chosen.html" "$work/chosen" running "$range" "$share" > "$work/log" 2>&1
+	is "$(cat "$work/log")" "good" "a page of $* chooses $range, $share of the time"
+}
+if node -e 'process.exit(parseInt(process.versions.node) < 16 ? 1 : 0)' 2> /dev/null; then
+	chooses "$trace" 1 "50.0 %" --value=latency --comm=work
+	chooses "$trace" 2 "50.0 %" --parallelism=1-99 --comm=work
+	chooses "$trace" 2 "100.0 %" --parallelism=2 --tid=2
+	chooses "$trace" 1 "75.0 %" --wall --group-by=comm,parallelism
+	chooses "$work/many.prf" 1 "55.0 %" --value=latency
+	chooses "$work/many.prf" 3-4 "37.0 %" --parallelism=1-99
+	chooses "$work/many.prf" 17-32 "8.00 %" --parallelism=1-99
+else
+	skip "a page chooses by it" "no node, or an old one"
 fi
 is "$(view --value latency --group-by time:100ms --comm work)" "0.000s;main;serial 100000
 0.100s;main;parallel 100000" "... by time"

@@ -321,6 +321,48 @@ static void each_state_is_a_source(void **state)
 	page_release(&page);
 }
 
+/* How many threads ran tells sources apart, where it is known; `diff`: not in a comparison. */
+static void check_running(unsigned int dimensions, bool diff, size_t count, int first, int last)
+{
+	struct profile_group groups[3] = { fixture_groups[1], fixture_groups[1],
+					   fixture_groups[1] };
+	static const struct profile_entry entries[] = { { 0, 0, NODE_MAIN, 1, 1 },
+							{ 1, 0, NODE_MAIN, 1, 1 },
+							{ 2, 0, NODE_MAIN, 1, 1 } };
+	static const struct profile_part parts[] = { { 0, 0, 1 }, { 1, 0, 1 }, { 2, 0, 1 } };
+	struct profile p = fixture;
+	struct view_options o = { .base = diff ? &fixture : NULL };
+	struct page page;
+	json_t *head, *sources;
+
+	groups[0].parallelism = 1;
+	groups[1].parallelism = groups[2].parallelism = 8;
+	p.dimensions = dimensions;
+	p.groups = groups;
+	p.group_count = COUNT(groups);
+	p.entries = entries;
+	p.entry_count = COUNT(entries);
+	p.parts = parts;
+	p.part_count = COUNT(parts);
+	page = render(&p, &o);
+	head = read_head(&page.payload);
+	sources = json_object_get(head, "sources");
+	assert_int_equal(json_array_size(json_object_get(head, "threads")), 1);
+	assert_int_equal(json_array_size(sources), count);
+	assert_int_equal(json_integer_value(json_array_get(json_array_get(sources, 0), 2)), first);
+	assert_int_equal(json_integer_value(json_array_get(json_array_get(sources, count - 1), 2)),
+			 last);
+	json_decref(head);
+	page_release(&page);
+}
+
+static void how_many_ran_is_a_source(void **state)
+{
+	check_running(PROFILE_BY_PARALLELISM, false, 2, 1, 8);
+	check_running(0, false, 1, 0, 0);
+	check_running(PROFILE_BY_PARALLELISM, true, 1, 0, 0);
+}
+
 static void an_empty_profile_is_a_page(void **state)
 {
 	struct view_options o = { 0 };
@@ -338,6 +380,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(the_page_asks_for_nothing),
 	cmocka_unit_test(a_comparison_has_its_base),
 	cmocka_unit_test(each_state_is_a_source),
+	cmocka_unit_test(how_many_ran_is_a_source),
 	cmocka_unit_test(an_empty_profile_is_a_page),
 };
 

@@ -1,7 +1,7 @@
 /* The page's address: what is shown can be linked to, and the browser's Back goes one step back. */
 
 /* What a step changes; the rest of what is shown only changes along with it. */
-const STEPS = ["view", "zoom", "function", "by", "thread", "focus", "hide", "once"];
+const STEPS = ["view", "zoom", "function", "by", "thread", "running", "focus", "hide", "once"];
 
 class Address {
 	constructor(app) {
@@ -35,6 +35,7 @@ class Address {
 		put("view", app.view, "flame");
 		put("search", on.search.value, "");
 		put("thread", app.thread, "all");
+		put("running", app.running, "all");
 		put("from", strip.from, 0);
 		put("to", strip.to, strip.slices);
 		put("zoom", app.zoomNext ?? app.flame.zoom, 0);
@@ -69,6 +70,7 @@ class Address {
 		app.changes.by = Object.keys(CHANGES_BY).includes(state.get("by")) ? state.get("by") : "function";
 		on.search.value = state.get("search") ?? "";
 		app.thread = among(on.thread, "thread", "all");
+		app.running = among(on.running, "running", "all");
 		app.order = among(on.order, "order", "name");
 		app.width = among(on.width, "width", "now");
 		app.scale = among(on.scale, "scale", app.usualScale);

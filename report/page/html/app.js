@@ -14,14 +14,14 @@ class App {
 		this.colours = new Colours(profile);
 		this.weights = new Weights(profile, this.shape);
 		this.view = "flame";
-		this.thread = "all";
+		this.thread = this.running = "all";
 		this.order = "name";
 		this.width = "now";
 		this.scale = this.usualScale = profile.head.diff?.normalize ? "same" : "as-is";
 		this.fn = -1;
 		this.matches = null;
 		const byId = (id) => document.getElementById(id);
-		this.on = Object.fromEntries(["title", "search", "matched", "thread", "colour", "width", "scale", "order", "reset",
+		this.on = Object.fromEntries(["title", "search", "matched", "thread", "running", "colour", "width", "scale", "order", "reset",
 			"theme", "legend", "time", "strip", "graph", "sandwich", "functions", "callers", "callees", "changes", "code",
 			"status", "tip", "menu", "help"].map((id) => [id, byId(id)]));
 		this.on.helpButton = byId("help-button");
@@ -52,7 +52,7 @@ class App {
 	/* Counts what is selected again, and what of it was searched for. */
 	recount() {
 		const { from, to } = this.strip;
-		this.weights.select({ from, to, thread: this.thread, scale: this.scale });
+		this.weights.select({ from, to, thread: this.thread, running: this.running, scale: this.scale });
 		this.findMatches();
 	}
 	selected() {
@@ -140,6 +140,9 @@ class App {
 			const at = (slice) => (slice * head.slice_ns / 1e9).toFixed(3);
 			parts.push(`from ${at(this.strip.from)} to ${at(this.strip.to)} s`);
 		}
+		const range = this.weights.running.ranges.find(({ value }) => value === this.running);
+		if (range)
+			parts.push(`while ${this.weights.running.text(range)}`);
 		if (whole !== head.total)
 			parts.push(`${percent(whole, head.total)} of ${weight(head.total, head.unit)}`);
 		if (diff)
@@ -363,6 +366,10 @@ class App {
 		this.on.thread.value = thread;
 		this.selected();
 	}
+	setRunning(running) {
+		this.running = this.on.running.value = running;
+		this.selected();
+	}
 	setScheme(scheme) {
 		if (![...this.on.colour.options].some((option) => option.value === scheme))
 			return;
@@ -383,6 +390,7 @@ class App {
 	reset() {
 		this.on.search.value = "";
 		this.thread = this.on.thread.value = "all";
+		this.running = this.on.running.value = "all";
 		this.flame.zoom = 0;
 		this.zoomNext = undefined;
 		this.shape.clear();

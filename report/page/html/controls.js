@@ -12,6 +12,7 @@ const KEYS = [
 	["l", "long chains of calls folded, or all of them"],
 	["Back, Forward", "what was shown before: the browser's own keys"],
 	["Esc, 0", "leave the search; show everything again"],
+	["p", "only while 1 thread of the process ran, 2, ..., where the page knows it (--value=latency, --parallelism)"],
 	["o", "order boxes by name or by weight"], ["t", "colours: kind, object, name; of a comparison red and blue, or orange and purple, which colour-blind people tell apart"], ["w", "comparison: widths of now or before"],
 	["n", "comparison: what was before scaled to the same total, or not"],
 	["d", "dark or light"], ["drag over the strip", "a span of time; double click: all of it"],
@@ -39,6 +40,11 @@ class Controls {
 		addOption(on.thread, "all", head.threads.length === 1 ? "The only thread" : `All ${head.threads.length} threads`);
 		this.threads = this.listThreads();
 		this.addThreads(THREADS_AT_FIRST);
+		const { running } = app.weights;
+		addOption(on.running, "all", "Any number of threads");
+		for (const range of running.ranges)
+			addOption(on.running, range.value, `${percent(range.time, running.time)}  ${running.text(range)}`);
+		on.running.hidden = !running.any;
 		if (diff)
 			for (const [key, { name }] of Object.entries(DIFFERENCES))
 				addOption(on.colour, key, `Colours: ${name}`);
@@ -75,9 +81,10 @@ class Controls {
 			button.addEventListener("click", () => app.setView(button.dataset.view));
 		on.search.addEventListener("input", () => app.search(on.search.value));
 		/* A letter typed after a choice is a key of the page, not the next choice. */
-		for (const select of [on.thread, on.colour, on.width, on.scale, on.order])
+		for (const select of [on.thread, on.running, on.colour, on.width, on.scale, on.order])
 			select.addEventListener("change", () => app.focus());
 		on.thread.addEventListener("change", () => app.setThread(on.thread.value));
+		on.running.addEventListener("change", () => app.setRunning(on.running.value));
 		on.colour.addEventListener("change", () => app.setScheme(on.colour.value));
 		on.width.addEventListener("change", () => { app.width = on.width.value; app.paint(); });
 		on.scale.addEventListener("change", () => app.setScale(on.scale.value));
@@ -124,6 +131,7 @@ class Controls {
 			o: () => { app.order = on.order.value = next(on.order); app.paint(); },
 			w: () => { if (app.weights.diff) { app.width = on.width.value = next(on.width); app.paint(); } },
 			n: () => { if (app.weights.diff) app.setScale(next(on.scale)); },
+			p: () => { if (app.weights.running.any) app.setRunning(next(on.running)); },
 			m: () => this.menu(), l: () => app.toggleChains(),
 			e: () => app.focusOn(app.pointedFunction()), h: () => app.hide(app.pointedFunction()), r: () => app.toggleRecursion(),
 			y: () => { if (app.pointedFunction() >= 0) app.copy(app.profile.name(app.pointedFunction())); },

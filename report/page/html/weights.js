@@ -18,6 +18,7 @@ class Weights {
 	constructor(profile, shape) {
 		this.profile = profile;
 		this.shape = shape;
+		this.running = new Running(profile);
 		this.diff = Boolean(profile.head.diff);
 		this.states = STATES.map((_, i) => i).filter((i) => profile.head.sources.some(([, state]) => state === i));
 		this.waits = this.states.filter((state) => state);
@@ -25,15 +26,15 @@ class Weights {
 	get tree() {
 		return this.shape.tree;
 	}
-	/* "all", "t3" for the third thread, or "p" and the process. */
-	threadMask(chosen) {
-		const { threads, sources } = this.profile.head, [kind, id] = [chosen[0], chosen.slice(1)];
-		return Uint8Array.from(sources, ([thread]) => kind === "a" ||
-			(kind === "t" ? thread === Number(id) : String(threads[thread].process) === id));
+	/* `chosen`: "all", "t3" for the third thread, or "p" and the process. */
+	ofThread(chosen, [thread]) {
+		const [kind, id] = [chosen[0], chosen.slice(1)];
+		return kind === "a" || (kind === "t" ? thread === Number(id) : String(this.profile.head.threads[thread].process) === id);
 	}
-	/* Adds up the cells of slices `from` up to `to` and of the chosen threads. */
-	select({ from, to, thread, scale }) {
-		const { cells, head } = this.profile, { tree } = this, { nodeOf } = this.shape, mask = this.threadMask(thread);
+	/* Adds up the cells of slices `from` up to `to` and of the chosen threads, while as many ran as is chosen. */
+	select({ from, to, thread, running, scale }) {
+		const { cells, head } = this.profile, { tree } = this, { nodeOf } = this.shape;
+		const mask = Uint8Array.from(head.sources, (source) => this.ofThread(thread, source) && this.running.has(running, source));
 		const self = new Float64Array(tree.count);
 		const waits = this.waits.map(() => new Float64Array(tree.count));
 		eachRun(cells, (slice, source, first, end) => {
