@@ -80,8 +80,7 @@ static bool open_elf(struct elf_file *file, int fd, uint32_t user, struct writin
 	return opened;
 }
 
-/* The report looks there itself. */
-static bool is_at_its_path(const struct object *object, uint32_t user, struct writing *writing)
+static bool look_at_its_path(const struct object *object, uint32_t user, struct writing *writing)
 {
 	const struct prf_object *d = &object->definition;
 	const struct opening what = { .kind = OPENING_STATUS, .path = d->path };
@@ -102,6 +101,16 @@ static bool is_at_its_path(const struct object *object, uint32_t user, struct wr
 		elf_file_release(&file);
 	}
 	close(opened.fd);
+	return same;
+}
+
+/* The report looks there itself. */
+static bool is_at_its_path(const struct object *object, uint32_t user, struct writing *writing)
+{
+	uint64_t began_ns = clock_now();
+	bool same = look_at_its_path(object, user, writing);
+
+	shares_take(&writing->time_ns, user, clock_now() - began_ns);
 	return same;
 }
 
@@ -215,14 +224,17 @@ static bool write_file(struct object *object, uint32_t user, struct writing *wri
 /* The same. Only an unwinder sets `code`. */
 static bool write_object(struct object *object, struct writing *writing)
 {
-	uint64_t began_ns = clock_now();
+	uint64_t began_ns;
 	bool written;
 	uint32_t user;
 
 	if (!object->code)
 		return true;
 	user = payer_of(object, writing);
-	written = is_at_its_path(object, user, writing) || write_file(object, user, writing);
+	if (is_at_its_path(object, user, writing))
+		return true;
+	began_ns = clock_now();
+	written = write_file(object, user, writing);
 	shares_take(&writing->time_ns, user, clock_now() - began_ns);
 	return written;
 }

@@ -608,18 +608,15 @@ static bool is_taken_over(const struct search *s, uint32_t number, int side)
 	       (double)s->way_samples[side][number] * s->totals[!side];
 }
 
-/*
- * A row that may have been inlined, but for its ways: NONE of them that counts has been seen, all
- * that were are taken over, or one is not.
- */
-enum taken { NONE, ALL, NOT_ALL };
+/* Of the ways through a row: none that counts is known, all are taken over, or one is not. */
+enum ways { WAYS_UNKNOWN, WAYS_TAKEN_OVER, WAYS_KEPT };
 
 /* Without debug information a function of one side is gone with its name; its calls show where. */
 static struct error *find_unseen_inlined(struct search *s)
 {
-	enum taken *taken = calloc(s->n + 1, sizeof(*taken));
+	enum ways *ways = calloc(s->n + 1, sizeof(*ways));
 
-	if (!taken)
+	if (!ways)
 		return error_memory();
 	for (uint32_t i = 0; i < s->way_count; i++) {
 		const struct way *way = &s->ways[i];
@@ -628,19 +625,20 @@ static struct error *find_unseen_inlined(struct search *s)
 		if (s->way_samples[side][i] * EVIDENCE_PARTS < s->rows[side][way->row].samples)
 			continue;
 		if (!is_taken_over(s, i, side))
-			taken[way->row] = NOT_ALL;
-		else if (taken[way->row] == NONE && counts(s, way->row, way->called, side))
-			taken[way->row] = ALL;
+			ways[way->row] = WAYS_KEPT;
+		else if (ways[way->row] == WAYS_UNKNOWN && counts(s, way->row, way->called, side))
+			ways[way->row] = WAYS_TAKEN_OVER;
 	}
 	for (uint32_t row = 0; row < s->n; row++) {
 		int side = !is_there(s, row, 0);
 
 		/* Runtimes of scripts inline nothing. */
-		if (taken[row] == ALL && has_only(s, row, side) && !s->rows[side][row].script)
+		if (ways[row] == WAYS_TAKEN_OVER && has_only(s, row, side) &&
+		    !s->rows[side][row].script)
 			s->list[row] = (struct lineage){ inlined_on(!side),
 							 only_caller(s, row, side) };
 	}
-	free(taken);
+	free(ways);
 	return NULL;
 }
 

@@ -14,7 +14,7 @@
  *   - both names are the same without template arguments, function arguments and version, or
  *   - each side calls what the other calls, and callers and called are at least three;
  * and no other of the functions that its main caller calls on one side only could be either of the
- * two. Renamed functions are the same ones where further ones are looked for.
+ * two. Renamed functions are the same ones where further renamed ones are looked for.
  *
  * Inlined: before it is a function of its own in all samples, and now in all samples it lies in
  * another one, as the debug information has it. Without that: it is there before only, and what it

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* shorten_name() calls itself for nested brackets: longer names are compared as they are. */
+#define NAME_BYTES_MAX 8192
+
 /* Whether "<", after `size` bytes of a name, begins template arguments. */
 static bool begins_arguments(const char *name, size_t size, const char *bracket)
 {
@@ -25,13 +28,15 @@ static void stem_of_mangled(char *to, const char *name)
 {
 	/* Parentheses in a Rust name are types. */
 	bool path_style = name[0] == '<' || strstr(name, "::<") || strstr(name, "<impl ");
+	const char *last;
 	size_t size = 0;
 
 	shorten_name(to, name, path_style);
+	last = strrchr(to, '>');
 	for (const char *at = to; *at; at++) {
 		const char *close = NULL;
 
-		if (*at == '<' && begins_arguments(to, size, at))
+		if (*at == '<' && last && at < last && begins_arguments(to, size, at))
 			close = strchr(at, '>');
 		if (close)
 			at = close;
@@ -41,11 +46,21 @@ static void stem_of_mangled(char *to, const char *name)
 	to[size] = 0;
 }
 
+/* Of an ELF symbol. Runtimes have names with "@", too, and more after it than a version. */
+static void cut_version(char *stem)
+{
+	char *at = strchr(stem, '@');
+
+	if (at && at != stem && !strpbrk(at, ":/ "))
+		*at = 0;
+}
+
 /* To be freed; NULL without memory. */
 static char *stem_of(const char *name, bool mangled)
 {
 	char *sure = strndup(name, strlen(name) - row_guess_length(name));
-	char *stem = mangled && sure ? malloc(strlen(sure) + 1) : NULL;
+	bool shorter = mangled && sure && strlen(sure) <= NAME_BYTES_MAX;
+	char *stem = shorter ? malloc(strlen(sure) + 1) : NULL;
 
 	if (stem) {
 		stem_of_mangled(stem, sure);
@@ -54,7 +69,7 @@ static char *stem_of(const char *name, bool mangled)
 		stem = sure;
 	}
 	if (stem)
-		stem[strcspn(stem, "@")] = 0;
+		cut_version(stem);
 	return stem;
 }
 

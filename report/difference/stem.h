@@ -4,7 +4,8 @@
 
 /*
  * What the names of two versions of a function have in common: all but the version after "@", and
- * in names made of linkage names (C++, Rust, D) function arguments and template arguments.
+ * in names made of linkage names (C++, Rust, D) function arguments and template arguments, if they
+ * have 8 KiB at most.
  */
 
 #include <stdbool.h>

@@ -64,19 +64,20 @@ static bool has_row(const struct function *f)
 }
 
 /* A row has the functions of its name, and where it was renamed those of its other name. */
+/* A name leads to twice the row, the old name of a renamed function to one more. */
 static bool number_row(struct map *rows, struct buffer *key, const struct compared *one, size_t i)
 {
 	bool added;
 
 	row_common_key(key, ROWS_BY_FUNCTION, one->name, one->object);
 	if (!buffer_ok(key) ||
-	    map_number(rows, key->data, key->size, (uint32_t)i, &added) == UINT32_MAX)
+	    map_number(rows, key->data, key->size, (uint32_t)(2 * i), &added) == UINT32_MAX)
 		return false;
 	if (one->lineage != LINEAGE_RENAMED)
 		return true;
 	row_common_key(key, ROWS_BY_FUNCTION, one->other, one->object);
 	return buffer_ok(key) &&
-	       map_number(rows, key->data, key->size, (uint32_t)i, &added) != UINT32_MAX;
+	       map_number(rows, key->data, key->size, (uint32_t)(2 * i + 1), &added) != UINT32_MAX;
 }
 
 static struct error *put_functions(struct buffer *out, const struct html_compared *compared,

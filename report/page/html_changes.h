@@ -11,8 +11,8 @@
  *   rows       count; columns: name, object, other (numbers of texts), flags;
  *              then 5 columns of floats (before, now, low, high, p) of self, and 5 of total;
  *              the first row changed most
- *   functions  of each function of the page, by its number: its row + 1, or 0
- *   calls      as report/page/html_calls.h says
+ *   functions  of each function of the page, by its number: 0, or 1 + 2 * its row, and one more by
+ * the old name of a renamed one calls      as report/page/html_calls.h says
  */
 
 #include "report/page/html_calls.h"

@@ -94,7 +94,7 @@ is "$status" 0 "a message that is new does"
 pretends prof-report '[ -z "$FAULT" ] && echo report 5 ||
 	{ echo report 4; echo "prof-report: warning: out of memory" >&2; }'
 judged folded report
-like "$output" "another number of samples" "but not for samples that are missing"
+like "$output" ": 4 samples, not 5" "but not for samples that are missing"
 
 # annotated LINE: what annotate lists with a fault, without a message
 annotated() {
@@ -139,7 +139,7 @@ like "$output" "5 samples fired, of which 3 were recorded and 0 lost" "with what
 
 # ended STATE WHAT: a recorder that makes a good trace, and does that when a signal asks it to end
 ended() {
-	printf '#!/bin/sh\n[ "$1" = -q ] && cp "%s/all.prf" "$5"\ntrap "%s" INT TERM\nwhile :; do sleep 0.1; done\n' "$work" "$2" > "$work/build/prof-record"
+	printf '#!/bin/sh\ntrap "%s" INT TERM\n[ "$1" = -q ] && cp "%s/all.prf" "$5"\nwhile :; do sleep 0.1; done\n' "$2" "$work" > "$work/build/prof-record"
 	output=$(BUILD=$work/build "$top/tests/faults/ends" --each 1 "$1" 2>&1)
 	status=$?
 }
@@ -148,8 +148,8 @@ is "$status" 0 "a recorder that leaves a complete trace ended as it should"
 ended recording 'rm \"\$5\"; exit 0'
 is "$status" 1 "without one it did not"
 like "$output" "recording: SIGINT: status 0, 0 traces" "... whatever its status"
-ended "a series" 'trap - INT; kill -INT \$\$'
-like "$output" "a series: SIGINT: status -2, 1 traces" "nor if the signal killed it"
+ended recording 'trap - INT; kill -INT \$\$'
+like "$output" "recording: SIGINT: status -2, 1 traces" "nor if the signal killed it"
 ended recording 'echo >> \"\$5\"; exit 0'
 like "$output" "recording: SIGTERM: .*t.prf: status 1" "nor if the trace is not whole"
 finish

@@ -179,11 +179,13 @@ compared.slice(0, 2).forEach((text, scaled) => {
 	const known = new Set();
 	// A function and its copies by the compiler have one row, named after one of them.
 	const common = (name) => name.replace(/( \[clone [^[]*\]|\.cold(\.\d+)?|\.(constprop|isra|part|llvm|lto_priv)\.\d+)+(?=( \[guessed\])?$)/, "");
-	changes.rowOf.forEach((row, f) => {
-		known.add(row - 1);
-		const names = row ? [changes.name[row - 1], ...(changes.flags[row - 1] & 16 ? [changes.other[row - 1]] : [])] : [];
-		assert(!row || names.some((name) => common(profile.texts.get(name)) === common(profile.name(f))), `row of ${profile.name(f)}`);
-		assert(row || profile.kind(f) === "thread, process or group");
+	changes.rowOf.forEach((number, f) => {
+		const row = (number - 1) >> 1, old = number && number - 1 & 1;
+		known.add(row);
+		assert(!old || changes.flags[row] & 16);
+		const name = number && (old ? changes.other[row] : changes.name[row]);
+		assert(!number || common(profile.texts.get(name)) === common(profile.name(f)), `row of ${profile.name(f)}`);
+		assert(number || profile.kind(f) === "thread, process or group");
 	});
 	top.rows.forEach((row, i) => {
 		assert(known.has(i), row.name);

@@ -64,22 +64,22 @@ class ChangeNumbers {
 class FunctionChanges extends ChangeNumbers {
 	/* A function's row; -1: none. */
 	rowOf(fn) {
-		return fn < 0 ? -1 : this.list.rowOf[fn] - 1;
+		return fn < 0 ? -1 : (this.list.rowOf[fn] - 1) >> 1;
 	}
 	/* Of the functions that are one row, the one that takes most. */
 	functionOf(i) {
-		const { rowOf } = this.list, { weights } = this.app;
+		const { weights } = this.app;
 		const now = weights.functions().total, before = weights.baseFunctions().total;
 		let best = -1;
-		for (let f = 0; f < rowOf.length; f++)
-			if (rowOf[f] === i + 1 && (best < 0 || now[f] + before[f] > now[best] + before[best]))
+		for (let f = 0; f < this.list.rowOf.length; f++)
+			if (this.rowOf(f) === i && (best < 0 || now[f] + before[f] > now[best] + before[best]))
 				best = f;
 		return best;
 	}
 	/* Its row, if that is shown there: that of a renamed function is not at its old name, too. */
 	rowAt(fn) {
-		const i = this.rowOf(fn), { name } = this.app.profile.functions;
-		return i >= 0 && this.list.flags[i] & RENAMED && name[fn] !== this.list.name[i] ? -1 : i;
+		const i = this.rowOf(fn);
+		return i >= 0 && this.list.rowOf[fn] - 1 & 1 ? -1 : i;
 	}
 	changeOf(fn, side) {
 		const i = this.rowAt(fn);
