@@ -370,24 +370,16 @@ static bool add_objects(struct search *s)
 	return true;
 }
 
-static bool read_calls(struct search *s, const struct paths paths[2])
+/* Numbers the calls or the ways of both sides; `sums` gets the samples of each number on a side. */
+static bool read_numbers(struct search *s, const struct paths paths[2],
+			 bool (*number)(struct search *, const struct paths *), const size_t *count,
+			 uint64_t *sums[2])
 {
-	bool ok = number_calls(s, &paths[0]) && number_calls(s, &paths[1]);
+	bool ok = number(s, &paths[0]) && number(s, &paths[1]);
 
 	for (int side = 0; ok && side < 2; side++) {
-		s->call_samples[side] = sums_of(&paths[side], paths[side].number, s->call_count);
-		ok = s->call_samples[side];
-	}
-	return ok;
-}
-
-static bool read_ways(struct search *s, const struct paths paths[2])
-{
-	bool ok = number_ways(s, &paths[0]) && number_ways(s, &paths[1]);
-
-	for (int side = 0; ok && side < 2; side++) {
-		s->way_samples[side] = sums_of(&paths[side], paths[side].number, s->way_count);
-		ok = s->way_samples[side];
+		sums[side] = sums_of(&paths[side], paths[side].number, *count);
+		ok = sums[side];
 	}
 	return ok;
 }
@@ -402,7 +394,9 @@ static struct error *read_sides(struct search *s, const struct lineage_side side
 		ok = s->rows[side] && paths_init(&paths[side], &sides[side]) &&
 		     add_presence(s, &paths[side], side);
 	}
-	ok = ok && read_calls(s, paths) && read_ways(s, paths) && add_objects(s) && make_indexes(s);
+	ok = ok && read_numbers(s, paths, number_calls, &s->call_count, s->call_samples) &&
+	     read_numbers(s, paths, number_ways, &s->way_count, s->way_samples) && add_objects(s) &&
+	     make_indexes(s);
 	for (int side = 0; side < 2; side++)
 		paths_release(&paths[side]);
 	return ok ? NULL : error_memory();

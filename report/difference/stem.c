@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* shorten_name() calls itself for nested brackets: longer names are compared as they are. */
-#define NAME_BYTES_MAX 8192
+#define STEM_BYTES_MAX 8192
 
 /* Whether "<", after `size` bytes of a name, begins template arguments. */
 static bool begins_arguments(const char *name, size_t size, const char *bracket)
@@ -59,7 +59,7 @@ static void cut_version(char *stem)
 static char *stem_of(const char *name, bool mangled)
 {
 	char *sure = strndup(name, strlen(name) - row_guess_length(name));
-	bool shorter = mangled && sure && strlen(sure) <= NAME_BYTES_MAX;
+	bool shorter = mangled && sure && strlen(sure) <= STEM_BYTES_MAX;
 	char *stem = shorter ? malloc(strlen(sure) + 1) : NULL;
 
 	if (stem) {

@@ -281,6 +281,30 @@ static void a_comparison_has_its_base(void **state)
 	page_release(&page);
 }
 
+/* The head of a page of one thread, whose samples are in three groups. */
+static json_t *head_of_groups(struct profile *p, const struct profile_group groups[3],
+			      const struct view_options *o)
+{
+	static const struct profile_entry entries[] = { { 0, 0, NODE_MAIN, 1, 1 },
+							{ 1, 0, NODE_MAIN, 1, 1 },
+							{ 2, 0, NODE_MAIN, 1, 1 } };
+	static const struct profile_part parts[] = { { 0, 0, 1 }, { 1, 0, 1 }, { 2, 0, 1 } };
+	struct page page;
+	json_t *head;
+
+	p->groups = groups;
+	p->group_count = COUNT(parts);
+	p->entries = entries;
+	p->entry_count = COUNT(entries);
+	p->parts = parts;
+	p->part_count = COUNT(parts);
+	page = render(p, o);
+	head = read_head(&page.payload);
+	assert_int_equal(json_array_size(json_object_get(head, "threads")), 1);
+	page_release(&page);
+	return head;
+}
+
 static void each_state_is_a_source(void **state)
 {
 	static const struct profile_event events[] = {
@@ -290,35 +314,21 @@ static void each_state_is_a_source(void **state)
 	};
 	struct profile_group groups[3] = { fixture_groups[1], fixture_groups[1],
 					   fixture_groups[1] };
-	static const struct profile_entry entries[] = { { 0, 0, NODE_MAIN, 1, 1 },
-							{ 1, 0, NODE_MAIN, 1, 1 },
-							{ 2, 0, NODE_MAIN, 1, 1 } };
-	static const struct profile_part parts[] = { { 0, 0, 1 }, { 1, 0, 1 }, { 2, 0, 1 } };
 	struct profile p = fixture;
 	struct view_options o = { 0 };
-	struct page page;
 	json_t *head, *sources;
 
 	groups[1].event = 1;
 	groups[2].event = 2;
 	p.events = events;
 	p.event_count = COUNT(events);
-	p.groups = groups;
-	p.group_count = COUNT(groups);
-	p.entries = entries;
-	p.entry_count = COUNT(entries);
-	p.parts = parts;
-	p.part_count = COUNT(parts);
-	page = render(&p, &o);
-	head = read_head(&page.payload);
+	head = head_of_groups(&p, groups, &o);
 	sources = json_object_get(head, "sources");
-	assert_int_equal(json_array_size(json_object_get(head, "threads")), 1);
 	assert_int_equal(json_array_size(sources), 3);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(json_integer_value(json_array_get(json_array_get(sources, i), 1)),
 				 i);
 	json_decref(head);
-	page_release(&page);
 }
 
 /* How many threads ran tells sources apart, where it is known; `diff`: not in a comparison. */
@@ -326,34 +336,20 @@ static void check_running(unsigned int dimensions, bool diff, size_t count, int 
 {
 	struct profile_group groups[3] = { fixture_groups[1], fixture_groups[1],
 					   fixture_groups[1] };
-	static const struct profile_entry entries[] = { { 0, 0, NODE_MAIN, 1, 1 },
-							{ 1, 0, NODE_MAIN, 1, 1 },
-							{ 2, 0, NODE_MAIN, 1, 1 } };
-	static const struct profile_part parts[] = { { 0, 0, 1 }, { 1, 0, 1 }, { 2, 0, 1 } };
 	struct profile p = fixture;
 	struct view_options o = { .base = diff ? &fixture : NULL };
-	struct page page;
 	json_t *head, *sources;
 
 	groups[0].parallelism = 1;
 	groups[1].parallelism = groups[2].parallelism = 8;
 	p.dimensions = dimensions;
-	p.groups = groups;
-	p.group_count = COUNT(groups);
-	p.entries = entries;
-	p.entry_count = COUNT(entries);
-	p.parts = parts;
-	p.part_count = COUNT(parts);
-	page = render(&p, &o);
-	head = read_head(&page.payload);
+	head = head_of_groups(&p, groups, &o);
 	sources = json_object_get(head, "sources");
-	assert_int_equal(json_array_size(json_object_get(head, "threads")), 1);
 	assert_int_equal(json_array_size(sources), count);
 	assert_int_equal(json_integer_value(json_array_get(json_array_get(sources, 0), 2)), first);
 	assert_int_equal(json_integer_value(json_array_get(json_array_get(sources, count - 1), 2)),
 			 last);
 	json_decref(head);
-	page_release(&page);
 }
 
 static void how_many_ran_is_a_source(void **state)
