@@ -214,26 +214,25 @@ bool object_lookup_wants_debug(const struct object_lookup *l)
 }
 
 /* Opens a file from elsewhere, which must have the recorded build-id. */
-static int open_other(const struct object_lookup *l, struct found_file *f, const char *path)
+static bool open_other(const struct object_lookup *l, struct found_file *f, const char *path)
 {
 	const struct prf_object *o = l->object;
 
 	if (found_file_open(f, NULL, path) && f->elf.build_id_size == o->build_id_size &&
 	    !memcmp(f->elf.build_id, o->build_id, o->build_id_size))
-		return 0;
+		return true;
 	found_file_release(f);
-	return -1;
+	return false;
 }
 
-int object_lookup_add_debug(struct object_lookup *l, const char *path)
+void object_lookup_add_debug(struct object_lookup *l, const char *path)
 {
-	if (open_other(l, &l->debug, path))
-		return -1;
+	if (!open_other(l, &l->debug, path))
+		return;
 	l->bias = first_address(&l->debug.elf) - first_address(&l->main.elf);
 	if (l->status == SYMBOLS_STRIPPED || l->status == SYMBOLS_TOO_LARGE)
 		l->status = SYMBOLS_OK;
 	take_status(l);
-	return 0;
 }
 
 bool object_lookup_wants_main(const struct object_lookup *l)
@@ -245,8 +244,8 @@ int object_lookup_add_main(struct object_lookup *l, const char *path)
 {
 	/* `main` may hold the path of a file that was refused. */
 	found_file_release(&l->main);
-	if (open_other(l, &l->main, path))
-		return -1;
+	if (!open_other(l, &l->main, path))
+		return 0;
 	l->status = SYMBOLS_OK;
 	if (debug_search_debug(l->search, l->object, &l->main, &l->debug))
 		l->bias = first_address(&l->debug.elf) - first_address(&l->main.elf);

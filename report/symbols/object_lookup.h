@@ -77,12 +77,12 @@ int object_lookup_unit(struct object_lookup *l, size_t run, struct arena *arena)
 
 /*
  * Between steps 1 and 2: whether the object itself, or then a debug file, from elsewhere could
- * help, and taking it. Not 0: it is not what was wanted.
+ * help, and taking it, if it is what was wanted. Not 0: out of memory.
  */
 bool object_lookup_wants_main(const struct object_lookup *l);
 int object_lookup_add_main(struct object_lookup *l, const char *path);
 bool object_lookup_wants_debug(const struct object_lookup *l);
-int object_lookup_add_debug(struct object_lookup *l, const char *path);
+void object_lookup_add_debug(struct object_lookup *l, const char *path);
 
 /*
  * The key under which answers may be kept for later runs. False: they may not be kept, as they come

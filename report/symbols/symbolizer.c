@@ -511,15 +511,16 @@ static int plan_units(struct plan *p)
 }
 
 /* One after the other, those with the most queries first: the user may interrupt. */
-static void download(struct plan *p)
+static int download(struct plan *p)
 {
 	struct symbolizer *s = p->symbolizer;
 	struct debuginfod *client = s->options.debuginfod
 					    ? debuginfod_new(s->options.progress,
 							     s->options.progress_context)
 					    : NULL;
+	int result = 0;
 
-	for (size_t i = 0; client && i < p->n; i++) {
+	for (size_t i = 0; client && !result && i < p->n; i++) {
 		struct object *o = p->objects[i];
 		char *path = NULL;
 
@@ -528,10 +529,10 @@ static void download(struct plan *p)
 		if (object_lookup_wants_main(o->lookup))
 			path = debuginfod_executable(client, &o->recorded);
 		if (path)
-			object_lookup_add_main(o->lookup, path);
+			result = object_lookup_add_main(o->lookup, path);
 		free(path);
 		path = NULL;
-		if (object_lookup_wants_debug(o->lookup))
+		if (!result && object_lookup_wants_debug(o->lookup))
 			path = debuginfod_debug_file(client, &o->recorded);
 		if (path)
 			object_lookup_add_debug(o->lookup, path);
@@ -539,6 +540,7 @@ static void download(struct plan *p)
 		take_shortage(s, o);
 	}
 	debuginfod_free(client);
+	return result;
 }
 
 static void say_step(const struct plan *p, const char *what, size_t done)
@@ -574,8 +576,7 @@ static int run_steps(struct plan *p)
 		return -1;
 	/* That says itself what it does. */
 	say_step(p, NULL, 0);
-	download(p);
-	if (run_step(p, "tables", 2 * p->n, names_job) || plan_units(p))
+	if (download(p) || run_step(p, "tables", 2 * p->n, names_job) || plan_units(p))
 		return -1;
 	return run_step(p, "inlined functions and lines", p->unit_count, unit_job);
 }

@@ -6,7 +6,9 @@
  * and COUNT how many do; 0: all from there on. Without FAULT nothing fails.
  * FAULT_PROGRAM names the program that it is for; others are left alone, and so are its children,
  * unless FAULT_CHILD names some of them: then these are meant instead, and count together.
- * FAULT_COUNTS names a file that gets "KIND CALLS" for each group when the program ends.
+ * FAULT_CALLERS names the program and libraries whose calls are meant, by how their files' names
+ * begin, with a space between; without it all are. FAULT_COUNTS names a file that gets "KIND CALLS"
+ * for each group when the program ends.
  */
 
 #include <dlfcn.h>
@@ -38,6 +40,7 @@ static const char *const names[KINDS] = {
 
 static atomic_ulong *calls; /* of the groups; shared with the children */
 static const char *child;   /* NULL: none of them */
+static const char *callers; /* NULL: all */
 static bool active;
 static pid_t process;
 static int fault_kind = -1, fault_how;
@@ -62,12 +65,33 @@ static bool is_meant(void)
 	return !strcmp(name, child);
 }
 
+/* Whether calls from this address are meant. */
+static bool is_caller(const void *address)
+{
+	const char *name = callers, *file;
+	Dl_info info;
+
+	if (!name)
+		return true;
+	if (!dladdr(address, &info))
+		return false;
+	file = strrchr(info.dli_fname, '/');
+	file = file ? file + 1 : info.dli_fname;
+	for (size_t n; *name; name += n + (name[n] == ' ')) {
+		n = strcspn(name, " ");
+		if (n && !strncmp(file, name, n))
+			return true;
+	}
+	return false;
+}
+
 /* 0: this call does what it always does; else an errno or SHORT. */
-static int fault(enum kind kind)
+#define fault(kind) fault_of(kind, __builtin_return_address(0))
+static int fault_of(enum kind kind, const void *caller)
 {
 	unsigned long n;
 
-	if (!active || !is_meant())
+	if (!active || !is_meant() || !is_caller(caller))
 		return 0;
 	n = atomic_fetch_add(&calls[kind], 1) + 1;
 	if ((int)kind != fault_kind || n < fault_first ||
@@ -77,9 +101,10 @@ static int fault(enum kind kind)
 }
 
 /* Whether the call fails; errno says how. */
-static bool fails(enum kind kind)
+#define fails(kind) fails_of(kind, __builtin_return_address(0))
+static bool fails_of(enum kind kind, const void *caller)
 {
-	int how = fault(kind);
+	int how = fault_of(kind, caller);
 
 	if (how)
 		errno = how;
@@ -99,6 +124,7 @@ __attribute__((constructor)) static void begin(void)
 
 	process = getpid();
 	child = getenv("FAULT_CHILD");
+	callers = getenv("FAULT_CALLERS");
 	/* Not by mmap(), which is counted. */
 	calls = (atomic_ulong *)syscall(SYS_mmap, NULL, KINDS * sizeof(*calls),
 					PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
