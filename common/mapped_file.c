@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -152,26 +153,28 @@ static size_t span(size_t size)
  * has. But there are file systems without shared mappings: ENODEV, for example by FUSE where a file
  * bypasses the page cache.
  */
-static bool map_at(void *space, size_t size, int fd)
+static bool map_at(void *space, size_t size, int fd, uint64_t offset)
 {
-	if (mmap(space, size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED)
+	const off_t at = (off_t)offset;
+
+	if (mmap(space, size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, at) != MAP_FAILED)
 		return true;
 	return errno == ENODEV &&
-	       mmap(space, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) != MAP_FAILED;
+	       mmap(space, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, at) != MAP_FAILED;
 }
 
 /*
  * The page of zeros ends a text whose last byte is written over between the search for its end and
  * its use; otherwise such a text would be read on beyond the mapping.
  */
-static uint8_t *map_file(int fd, size_t size)
+static uint8_t *map_file(int fd, size_t size, uint64_t offset)
 {
 	void *space = mmap(NULL, span(size), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 			   -1, 0);
 
 	if (space == MAP_FAILED)
 		return NULL;
-	if (!map_at(space, size, fd)) {
+	if (!map_at(space, size, fd, offset)) {
 		int error = errno;
 
 		munmap(space, span(size));
@@ -179,6 +182,21 @@ static uint8_t *map_file(int fd, size_t size)
 		return NULL;
 	}
 	return space;
+}
+
+/* 0, or -1 with errno: EMFILE if there is no guard for it. */
+static int open_guarded(struct mapped_file *f, int fd, uint64_t offset)
+{
+	f->data = map_file(fd, f->size, offset);
+	if (!f->data)
+		return -1;
+	f->slot = take_guard((uintptr_t)f->data, f->size);
+	if (f->slot >= 0)
+		return 0;
+	munmap((void *)(uintptr_t)f->data, span(f->size));
+	f->data = NULL;
+	errno = EMFILE;
+	return -1;
 }
 
 int mapped_file_open(struct mapped_file *f, int fd)
@@ -198,15 +216,9 @@ int mapped_file_open(struct mapped_file *f, int fd)
 	/* For a fuzzer a read beyond the end of a copy is seen, and a mapping takes longer. */
 	if (FUZZING)
 		return copy_file(f, fd);
-	f->data = map_file(fd, f->size);
-	if (!f->data)
-		return -1;
-	f->slot = take_guard((uintptr_t)f->data, f->size);
-	if (f->slot >= 0)
+	if (!open_guarded(f, fd, 0))
 		return 0;
-	munmap((void *)(uintptr_t)f->data, span(f->size));
-	f->data = NULL;
-	return copy_file(f, fd);
+	return errno == EMFILE ? copy_file(f, fd) : -1;
 }
 
 void mapped_file_release(struct mapped_file *f)
@@ -218,4 +230,24 @@ void mapped_file_release(struct mapped_file *f)
 		free_copy((uint8_t *)(uintptr_t)f->data, f->size);
 	}
 	*f = (struct mapped_file){ .slot = -1 };
+}
+
+ssize_t mapped_file_read(int fd, void *bytes, size_t size, uint64_t offset)
+{
+	const size_t before = offset % (size_t)sysconf(_SC_PAGESIZE);
+	struct mapped_file f = { .slot = -1 };
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return -1;
+	if (!size || offset >= (uint64_t)status.st_size)
+		return 0;
+	if (size > (uint64_t)status.st_size - offset)
+		size = (size_t)((uint64_t)status.st_size - offset);
+	f.size = before + size;
+	if (open_guarded(&f, fd, offset - before))
+		return -1;
+	memcpy(bytes, f.data + before, size);
+	mapped_file_release(&f);
+	return (ssize_t)size;
 }

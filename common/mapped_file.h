@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct mapped_file {
 	const uint8_t *data; /* NULL when the file is empty */
@@ -20,5 +21,12 @@ struct mapped_file {
 /* Maps the regular file of `fd`, which may be closed afterwards. 0, or -1 with errno. */
 int mapped_file_open(struct mapped_file *f, int fd);
 void mapped_file_release(struct mapped_file *f);
+
+/*
+ * Copies up to `size` bytes of the regular file from `offset`; how many, 0 at its end, or -1 with
+ * errno. XFS keeps who calls pread() until another process's write to the file ends, and whoever
+ * may write to it can put that off for ever: a mapping is read instead.
+ */
+ssize_t mapped_file_read(int fd, void *bytes, size_t size, uint64_t offset);
 
 #endif

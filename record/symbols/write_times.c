@@ -4,6 +4,7 @@
 #include "common/array.h"
 #include "common/clock.h"
 #include "common/sorted.h"
+#include "record/system/opener.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 #define LOOKS_MAX 65536
 #define CLOCKS_APART_NS 10000
+#define TIMES_APART_NS 4000000 /* modification times are of a clock that ticks */
 
 void write_times_release(struct write_times *t)
 {
@@ -54,18 +56,32 @@ static uint64_t modified_ns(const struct stat *st, uint64_t now)
 }
 
 /*
- * Whether no write was under way when `before` was taken. A write sets the modification time
- * first and the size last, under the inode's lock. SEEK_HOLE takes that lock, too (on ext4, btrfs
- * and tmpfs), so that it returns after such a write.
+ * Whether no write was under way when `before` was taken. A write sets the modification time first
+ * and the size last.
  */
-static bool was_quiet(int fd, const struct stat *before)
+static bool was_quiet(int fd, const struct stat *before, uint64_t now)
 {
+	const struct opening write = { .kind = OPENING_QUIET,
+				       .start = now, /* no other look's answer is this one's */
+				       .end = (uint64_t)before->st_size,
+				       .in_folder = true,
+				       .folder = fd,
+				       .path = "" };
+	struct open_file none;
 	struct stat st;
 
-	lseek(fd, before->st_size, SEEK_HOLE);
-	return !fstat(fd, &st) && st.st_size == before->st_size &&
+	return !opener_open(&write, &none) && !fstat(fd, &st) && st.st_size == before->st_size &&
 	       st.st_mtim.tv_sec == before->st_mtim.tv_sec &&
 	       st.st_mtim.tv_nsec == before->st_mtim.tv_nsec;
+}
+
+/* Not if the look before is about as exact, or found that size. */
+static bool tells_more(const struct write_times *t, const struct write_look *look)
+{
+	const struct write_look *last = t->n ? &t->looks[t->n - 1] : NULL;
+
+	return !last ||
+	       (look->size != last->size && look->begin_ns > last->end_ns + TIMES_APART_NS);
 }
 
 void write_times_look(struct write_times *t, int fd)
@@ -78,7 +94,8 @@ void write_times_look(struct write_times *t, int fd)
 		return;
 	look.end_ns = clock_now();
 	look.size = (uint64_t)st.st_size;
-	look.modified_ns = was_quiet(fd, &st) ? modified_ns(&st, look.end_ns) : 0;
+	if (tells_more(t, &look) && was_quiet(fd, &st, look.end_ns))
+		look.modified_ns = modified_ns(&st, look.end_ns);
 	write_times_add(t, look);
 }
 

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/mapped_file.h"
+
 #define KEPT_BYTES 65536 /* a buffer that this suffices for shrinks to it */
 
 void growing_file_init(struct growing_file *f, int fd)
@@ -28,14 +30,14 @@ void growing_file_rewind(struct growing_file *f)
 	growing_file_consume(f, f->pending.size);
 }
 
-/* Whether the end of what was read is still there. */
+/* Whether the end of what was read is still there, as far as it can be read. */
 static bool is_same(const struct growing_file *f)
 {
 	uint8_t now[GROWING_FILE_KEPT];
 	size_t size = f->offset < sizeof(now) ? (size_t)f->offset : sizeof(now);
+	ssize_t n = mapped_file_read(f->fd, now, size, f->offset - size);
 
-	return pread(f->fd, now, size, (off_t)(f->offset - size)) == (ssize_t)size &&
-	       !memcmp(now, f->last + sizeof(now) - size, size);
+	return n < 0 || ((size_t)n == size && !memcmp(now, f->last + sizeof(now) - size, size));
 }
 
 /* Keeps the end of the `n` bytes that are pending since just now: they may be consumed. */
@@ -66,7 +68,7 @@ enum growing_file_news growing_file_read(struct growing_file *f, size_t limit)
 	room = left ? buffer_extend(&f->pending, left) : NULL;
 	if (!room)
 		return GROWING_FILE_SAME;
-	n = pread(f->fd, room, left, (off_t)f->offset);
+	n = mapped_file_read(f->fd, room, left, f->offset);
 	f->pending.size -= left - (n < 0 ? 0 : (size_t)n);
 	if (n <= 0)
 		return GROWING_FILE_SAME;

@@ -27,9 +27,12 @@
 /* In place of a user. */
 #define OWNER_RECORDER UINT32_MAX
 #define OWNER_GONE (UINT32_MAX - 1) /* of a process that has ended */
+/* Whose write another one waits for cannot be told. */
+#define OWNER_OF_WRITES (UINT32_MAX - 2)
 /* An answer is waited for so long, and so long while another file of that user does not answer. */
 #define PATIENCE_NS UINT64_C(100000000)
 #define SHORT_PATIENCE_NS UINT64_C(2000000)
+#define WRITE_PATIENCE_NS UINT64_C(20000000)
 #define POLL_MS 2
 #define OVERDUE_NS UINT64_C(1000000000)
 /* An answer that nobody has asked for again by then is not wanted any more. */
@@ -118,6 +121,11 @@ void opener_stop(void)
 
 /* -------- questions and answers, with the lock held -------- */
 
+static bool opens(enum opening_kind kind)
+{
+	return kind != OPENING_STATUS && kind != OPENING_QUIET;
+}
+
 /* All that tells requests apart is after the id. */
 static size_t request_size(const struct opener_request *r)
 {
@@ -164,7 +172,7 @@ static void set_answer(struct asked *a, const struct opener_answer *answer, int 
 {
 	a->answered = true;
 	a->error = answer->error;
-	if (!a->error && fd < 0 && a->request.kind != OPENING_STATUS)
+	if (!a->error && fd < 0 && opens(a->request.kind))
 		a->error = -EMFILE; /* received, but there was no number for it */
 	a->file = (struct open_file){ fd, answer->copied && fd >= 0, answer->status };
 	if (a->waited_for)
@@ -288,7 +296,7 @@ static uint64_t patience(const struct asked *a)
 		    other->owner == a->owner && !other->answered && !other->waited_for)
 			return a->since_ns + SHORT_PATIENCE_NS;
 	}
-	return a->since_ns + PATIENCE_NS;
+	return a->since_ns + (a->owner == OWNER_OF_WRITES ? WRITE_PATIENCE_NS : PATIENCE_NS);
 }
 
 /* The lock is released meanwhile. */
@@ -363,6 +371,8 @@ static uint32_t owner_of(const struct opening *what)
 {
 	uint32_t uid;
 
+	if (what->kind == OPENING_QUIET)
+		return OWNER_OF_WRITES;
 	if (!what->pid)
 		return OWNER_RECORDER;
 	return proc_status(what->pid, "Uid:", &uid) ? OWNER_GONE : uid;
@@ -464,8 +474,8 @@ void opener_look(uint64_t now_ns)
 			continue;
 		if (a->answered && now_ns > a->since_ns + KEPT_NS)
 			forget(i);
-		else if (!a->answered && !a->warned && now_ns > a->since_ns + OVERDUE_NS &&
-			 !is_reported(&a->request))
+		else if (!a->answered && !a->warned && opens(a->request.kind) &&
+			 now_ns > a->since_ns + OVERDUE_NS && !is_reported(&a->request))
 			warn_of(a);
 	}
 	pthread_mutex_unlock(&opener.lock);

@@ -11,6 +11,9 @@
  * The recorder never gets a file that may stop answering: of files on other than local file systems
  * it gets a copy, in memory.
  *
+ * The same holds for a lock that a write of another process has, and keeps if the memory that it
+ * writes from is such a file (OPENING_QUIET). All users share what may be asked of these.
+ *
  * No user can keep others' files from being opened: few questions are open for the processes of one
  * user. If the process is killed, opener_look() starts another one.
  *

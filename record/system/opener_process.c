@@ -201,7 +201,8 @@ static int open_asked(const struct opener_request *r)
 			return open_regular(r->path);
 		return r->uid == OPENING_ANY_UID ? namespace_open_any(r->pid, r->path)
 						 : namespace_open(r->pid, r->path, r->uid);
-	case OPENING_STATUS: break;
+	case OPENING_STATUS:
+	case OPENING_QUIET: break;
 	}
 	return -EINVAL;
 }
@@ -226,12 +227,23 @@ static void answer_with_file(const struct opener_request *r, struct opener_answe
 		*fd = -1;
 }
 
+/*
+ * SEEK_HOLE takes the lock of the inode (on ext4, btrfs and tmpfs), which a write holds until it
+ * ends: also one whose data a hostile file system has, and which so never ends.
+ */
+static void wait_for_write(int file, uint64_t size)
+{
+	lseek(file, (off_t)size, SEEK_HOLE);
+}
+
 void opener_process_answer(const struct opener_request *r, struct opener_answer *answer, int *fd)
 {
 	*answer = (struct opener_answer){ .id = r->id };
 	*fd = -1;
 	if (r->kind == OPENING_STATUS)
 		answer->error = stat(r->path, &answer->status) ? -errno : 0;
+	else if (r->kind == OPENING_QUIET)
+		wait_for_write(r->folder, r->end);
 	else
 		answer_with_file(r, answer, fd);
 	/* Of a file, as one with a lease: it is an answer, and the last one. */

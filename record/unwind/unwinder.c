@@ -16,6 +16,7 @@
 
 #include "common/clock.h"
 #include "common/limits.h"
+#include "common/mapped_file.h"
 #include "record/system/privileges.h"
 #include "record/unwind/debug_file.h"
 #include "record/unwind/kernel_tables.h"
@@ -523,7 +524,7 @@ bool unwinder_read_code(struct unwinder *u, const struct mapping *m, uint64_t ad
 
 	pthread_mutex_lock(&u->lock);
 	is_read = file && file->kept >= 0 &&
-		  pread(file->kept, bytes, size, (off_t)(m->offset + (address - m->start))) ==
+		  mapped_file_read(file->kept, bytes, size, m->offset + (address - m->start)) ==
 			  (ssize_t)size;
 	pthread_mutex_unlock(&u->lock);
 	return is_read;

@@ -154,6 +154,56 @@ done
 number "$("$report" -q lock-p.prf | awk '/^keep_lock;/ { n += $NF } END { print n + 0 }') > 100" "... and samples of it are kept"
 number "$("$report" -q lock-python.prf | awk '/^python/ { n += $NF } END { print n + 0 }') > 100" "... also those of the other user's"
 
+# A perf map whose write never ends, and keeps the file's lock from all who want it.
+# endless_write NAME [COMMAND...]: of a program that the command runs
+endless_write() {
+	name=$1
+	shift
+	mkdir "$name"
+	serve "$name" honest.so nobody
+	./burn 0 9>&- &
+	burn=$!
+	rm -f map go
+	"$@" python3 "$top/tests/e2e/programs/silent_write.py" "$name/file" go > map 9>&- &
+	user=$!
+	appears map
+	"$record" -q -F 499 -p $user,$burn -o "$name.prf" 2> "$name.log" 9>&- &
+	recorder=$!
+	until_begun "$name.prf" $recorder
+	: > go
+	# Another map is written again and again, at whose times all are looked at.
+	python3 - 9>&- << 'P'
+import os, time
+path = "/tmp/perf-%d.map" % os.getpid()
+with open(path, "w", buffering=1) as file:
+    for i in range(30):
+        file.write("2000 10 second\n")
+        time.sleep(0.1)
+os.unlink(path)
+P
+	kill -INT $recorder
+	timeout 20 tail --pid=$recorder -f /dev/null
+	is $? 0 "$name: SIGINT ends the recorder"
+	kill -KILL $user $burn
+	end_server
+	wait $user
+	rm -f "$(cat map)"
+	"$report" -q --comm=burn,python3 "$name.prf" > stacks
+	like "$(grep ^burn stacks)" '__libc_start_main;.*work' "... and other programs are recorded whole"
+	like "$(grep ^python stacks)" ';made [0-9]+$' "... and what the map had before has its name"
+}
+endless_write "a write that never ends"
+truncate -s 400M xfs.img
+mkdir xfs
+if mkfs.xfs -q xfs.img > why 2>&1 && mount -o loop xfs.img xfs 2> why; then
+	chmod 1777 xfs
+	endless_write "a write to XFS that never ends" unshare -m sh -c \
+		'mount --make-rprivate / && mount --bind "$0" /tmp && exec "$@"' "$work/xfs"
+	umount xfs
+else
+	skip "a write to XFS that never ends" "$(tail -n 1 why)"
+fi
+
 # Such a file system that answers everybody, but has no shared mappings.
 mkdir direct
 serve direct burn direct

@@ -196,6 +196,30 @@ static void test_file_cut_short(void **state)
 	close(fd);
 }
 
+/* A part that crosses pages, up to the end of the file, and nothing behind it. */
+static void test_part_of_a_file(void **state)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int fd = memfd_create("part", MFD_CLOEXEC), ends[2];
+	char bytes[16] = "";
+
+	assert_int_equal(pwrite(fd, "0123456789", 10, (off_t)page * 2 - 5), 10);
+	assert_int_equal(mapped_file_read(fd, bytes, 4, page * 2 - 2), 4);
+	assert_string_equal(bytes, "3456");
+	assert_int_equal(mapped_file_read(fd, bytes, sizeof(bytes), page * 2 + 2), 3);
+	assert_memory_equal(bytes, "789", 3);
+	assert_int_equal(mapped_file_read(fd, bytes, sizeof(bytes), page * 2 + 5), 0);
+	assert_int_equal(mapped_file_read(fd, bytes, sizeof(bytes), UINT64_MAX), 0);
+	assert_int_equal(mapped_file_read(fd, bytes, 0, 0), 0);
+	close(fd);
+	assert_int_equal(mapped_file_read(fd, bytes, 1, 0), -1);
+	assert_int_equal(errno, EBADF);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(mapped_file_read(ends[0], bytes, 1, 0), 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* -------- limits -------- */
 
 #define HUGE_FILE (UINT64_C(2) << 40) /* on disk a few pages: the rest is a hole */
@@ -649,6 +673,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_section_table_may_be_missing),
 	cmocka_unit_test(test_own_binary),
 	cmocka_unit_test(test_file_cut_short),
+	cmocka_unit_test(test_part_of_a_file),
 	cmocka_unit_test(test_not_a_regular_file),
 	cmocka_unit_test(test_copies),
 	cmocka_unit_test(test_notes_of_terabytes),
