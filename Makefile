@@ -244,6 +244,8 @@ $(BUILD)/tests/images/make_image: $(BUILD)/tests/images/make_image.o $(BUILD)/te
 	$(Q)$(link_all) -Wl,--wrap=elf_names_find,--wrap=elf_names_has,--wrap=elf_names_span \
 		-Wl,--wrap=machine_code_jumped_to,--wrap=machine_code_only_caller
 
+$(BUILD)/tests/unit/test_jit: PROF_LDFLAGS += -Wl,--wrap=mapped_file_read
+
 ## check: build and run all tests; those that need root or BPF say "skipped" without it
 check: all $(unit_tests) $(fuzz_targets) $(tools) $(simulator) $(image_maker)
 	$(Q)BUILD='$(abspath $(BUILD))' CC='$(CC)' SAN='$(SAN)' \

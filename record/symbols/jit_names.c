@@ -10,6 +10,8 @@
 
 #define HIT_BYTES (sizeof(struct jit_hit) + 96) /* with its entry in `hit_of` */
 #define OPEN_NS 50000000
+/* Any number of functions may be made while their process sleeps; these are sorted each time. */
+#define CHANGES_MAX 4096
 #define LAYER_NONE UINT32_MAX
 
 struct jit_symbol_state {
@@ -57,7 +59,7 @@ void jit_names_set_time(struct jit_names *n, const struct jit_names_owner *owner
 	if (!late)
 		n->newest_ns = time_ns;
 	/* In the open object each hit is noted with its time. */
-	if (late || time_ns > n->known_until_ns) {
+	if (late || time_ns > n->known_until_ns || time_ns <= n->changing_until_ns) {
 		n->epoch = (*owner->next_epoch)++;
 		return;
 	}
@@ -69,10 +71,11 @@ static void add_change(struct jit_names *n, uint64_t time_ns)
 {
 	if (time_ns <= n->newest_ns)
 		return;
-	if (array_reserve(&n->changes, &n->changes_capacity, n->n_changes + 1))
+	if (n->n_changes < CHANGES_MAX &&
+	    array_reserve(&n->changes, &n->changes_capacity, n->n_changes + 1))
 		n->changes[n->n_changes++] = time_ns;
-	else
-		n->code.full_ns = 1; /* no answer is certain any more */
+	else if (time_ns > n->changing_until_ns)
+		n->changing_until_ns = time_ns;
 }
 
 static void drop_old_changes(struct jit_names *n)

@@ -47,6 +47,7 @@ struct jit_names {
 	 */
 	uint64_t *changes;
 	size_t n_changes, changes_capacity;
+	uint64_t changing_until_ns; /* of those that there was no room for */
 	uint32_t first_epoch;
 	size_t seen;			 /* symbols of `code` that are in `changes` */
 	struct range_map layers;	 /* -> the lowest layer that is free there */

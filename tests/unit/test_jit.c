@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,10 +31,13 @@ static uint32_t generation; /* of hit_again() */
 static unsigned int warnings;
 static uint64_t bytes_read; /* of files */
 
-/* In place of the C library's. */
-ssize_t pread(int fd, void *buffer, size_t size, off_t offset)
+ssize_t __real_mapped_file_read(int fd, void *bytes, size_t size, uint64_t offset);
+ssize_t __wrap_mapped_file_read(int fd, void *bytes, size_t size, uint64_t offset);
+
+/* In place of mapped_file_read(). */
+ssize_t __wrap_mapped_file_read(int fd, void *bytes, size_t size, uint64_t offset)
 {
-	ssize_t n = syscall(SYS_pread64, fd, buffer, size, offset);
+	ssize_t n = __real_mapped_file_read(fd, bytes, size, offset);
 
 	/* Not what is only compared. */
 	if (n > GROWING_FILE_KEPT)
@@ -575,6 +577,34 @@ static void by_the_times_of_the_dump(void **state)
 	assert_string_equal(all_symbols(), "0:1010+1=one 1:1010+1=two 2:1020+1=three ");
 }
 
+/* More changes between two samples than are kept: what is known of the place is right all the same.
+ */
+static void more_changes_than_are_kept(void **state)
+{
+	const uint64_t n = 10000;
+	struct loaded *all = calloc(n, sizeof(*all));
+	uint32_t known;
+
+	assert_non_null(all);
+	PUT_DUMP("w", { 1000000000, 0x1000, 0x100, "first", 0 });
+	jit_dump(jit, self, path);
+	tick();
+	hit_again(1010000000, 0x1010);
+	for (uint64_t i = 0; i < n; i++)
+		all[i] = (struct loaded){ 2000000000 + 1000 * i, 0x1000, 0x100,
+					  i % 2 ? "odd" : "even", 0 };
+	put_dump("a", all, n);
+	free(all);
+	PUT_DUMP("a", { 3000000000, 0x9000, 0x100, "end", 0 });
+	tick();
+	for (uint64_t i = 0; i < n; i += 500) {
+		known = hit_again(2000000000 + 1000 * i + 10, 0x1010);
+		assert_int_equal(object_of(0x1010), known);
+	}
+	known = hit_again(2500000000, 0x1010);
+	assert_int_equal(object_of(0x1010), known);
+}
+
 /* Until then nothing is known, also where the file was not looked at yet. */
 static void hits_before_the_first_record(void **state)
 {
@@ -775,6 +805,7 @@ static const struct CMUnitTest tests[] = {
 	EACH(the_hit_between_two_lines),
 	EACH(owners_before_the_first_hit),
 	EACH(by_the_times_of_the_dump),
+	EACH(more_changes_than_are_kept),
 	EACH(hits_before_the_first_record),
 	EACH(hits_before_the_dump),
 	EACH(a_hit_that_comes_late),
