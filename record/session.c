@@ -100,9 +100,19 @@ static void note_look(struct session *s, uint64_t now_ns, bool followed)
 	s->looked_ns = now_ns;
 }
 
+/* Others take answers, too: these are not what the recording thread wakes up for. */
+static bool took_answers(void)
+{
+	uint64_t before = opener_answers();
+
+	opener_look(clock_now());
+	return opener_answers() != before;
+}
+
 /*
- * As poll(), for `fds` with room for SIDE_BANDS_MAX more. While it waits, it updates the unwind
- * tables as soon as a target maps code: programs may live for milliseconds only.
+ * As poll(), for `fds` with room for SIDE_BANDS_MAX more, of which the last is that of the opener.
+ * While it waits, it updates the unwind tables as soon as a target maps code: programs may live for
+ * milliseconds only.
  */
 static int poll_and_look_ahead(struct session *s, struct pollfd *fds, size_t n, int ms)
 {
@@ -116,6 +126,8 @@ static int poll_and_look_ahead(struct session *s, struct pollfd *fds, size_t n, 
 		ready -= with_records;
 		if (with_records && !ready)
 			ready = wait_for_more(s, fds, n, ms);
+		if (ready == 1 && fds[n - 1].revents && !took_answers())
+			ready = 0;
 		now = clock_now();
 		followed = unwinding_followed(&s->unwinding);
 		/*

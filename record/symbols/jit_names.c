@@ -10,7 +10,10 @@
 
 #define HIT_BYTES (sizeof(struct jit_hit) + 96) /* with its entry in `hit_of` */
 #define OPEN_NS 50000000
-/* Any number of functions may be made while their process sleeps; these are sorted each time. */
+/*
+ * They are sorted in each round, so no more are kept, however many functions a process makes while
+ * it sleeps: up to the last of the others each sample is looked up anew.
+ */
 #define CHANGES_MAX 4096
 #define LAYER_NONE UINT32_MAX
 

@@ -14,7 +14,7 @@
 
 #define LOOKS_MAX 65536
 #define CLOCKS_APART_NS 10000
-#define TIMES_APART_NS 4000000 /* modification times are of a clock that ticks */
+#define TIMES_APART_NS 4000000 /* modification times may be of a clock that ticks */
 
 void write_times_release(struct write_times *t)
 {
@@ -64,6 +64,7 @@ static bool was_quiet(int fd, const struct stat *before, uint64_t now)
 	const struct opening write = { .kind = OPENING_QUIET,
 				       .start = now, /* no other look's answer is this one's */
 				       .end = (uint64_t)before->st_size,
+				       .uid = before->st_uid,
 				       .in_folder = true,
 				       .folder = fd,
 				       .path = "" };

@@ -16,6 +16,7 @@
 #include "common/clock.h"
 #include "common/limits.h"
 #include "record/system/opener_process.h"
+#include "record/system/patience.h"
 #include "record/system/proc.h"
 
 /*
@@ -24,15 +25,16 @@
  */
 #define USER_ASKED_MAX 4
 #define OWN_ASKED_MAX (OPENER_OPEN_MAX / 2)
+/* Writes that are waited for at a time, of which files of one user may have one. */
+#define WRITES_ASKED_MAX (OPENER_OPEN_MAX / 4)
 /* In place of a user. */
 #define OWNER_RECORDER UINT32_MAX
 #define OWNER_GONE (UINT32_MAX - 1) /* of a process that has ended */
-/* Whose write another one waits for cannot be told. */
-#define OWNER_OF_WRITES (UINT32_MAX - 2)
 /* An answer is waited for so long, and so long while another file of that user does not answer. */
 #define PATIENCE_NS UINT64_C(100000000)
 #define SHORT_PATIENCE_NS UINT64_C(2000000)
-#define WRITE_PATIENCE_NS UINT64_C(20000000)
+#define WRITE_PATIENCE_MS 20
+#define WRITE_FREE_NS UINT64_C(1000000) /* waits of this length are nobody's fault */
 #define POLL_MS 2
 #define OVERDUE_NS UINT64_C(1000000000)
 /* An answer that nobody has asked for again by then is not wanted any more. */
@@ -64,6 +66,7 @@ static struct {
 	size_t n;
 	unsigned int warnings, restarts;
 	void (*warn)(const char *text);
+	struct patience writes; /* by the files' owners */
 } opener = { .lock = PTHREAD_MUTEX_INITIALIZER, .socket = -1 };
 
 static struct error *start_process(void)
@@ -104,6 +107,15 @@ static void forget(size_t i)
 	opener.asked[i] = opener.asked[--opener.n];
 }
 
+static void forget_asked(const struct asked *a)
+{
+	size_t i = 0;
+
+	while (opener.asked[i] != a)
+		i++;
+	forget(i);
+}
+
 void opener_stop(void)
 {
 	if (!opener.started)
@@ -140,11 +152,11 @@ static bool is_same(const struct opener_request *a, const struct opener_request 
 	       !memcmp((const char *)a + from, (const char *)b + from, size - from);
 }
 
-static struct asked *find_asked(const struct opener_request *r, size_t *at)
+static struct asked *find_asked(const struct opener_request *r)
 {
-	for (*at = 0; *at < opener.n; ++*at)
-		if (!opener.asked[*at]->waited_for && is_same(&opener.asked[*at]->request, r))
-			return opener.asked[*at];
+	for (size_t i = 0; i < opener.n; i++)
+		if (!opener.asked[i]->waited_for && is_same(&opener.asked[i]->request, r))
+			return opener.asked[i];
 	return NULL;
 }
 
@@ -243,6 +255,11 @@ static void forget_oldest(void)
 		forget(oldest);
 }
 
+static bool is_write(const struct asked *a)
+{
+	return a->request.kind == OPENING_QUIET;
+}
+
 /*
  * If there is none, those whose end makes some are marked. What is answered does not count: who
  * asked may have ended.
@@ -256,7 +273,8 @@ static bool has_room(uint32_t owner)
 		forget_oldest();
 	full = opener.n == OPENER_OPEN_MAX;
 	for (size_t i = 0; i < opener.n; i++)
-		of_owner += opener.asked[i]->owner == owner && !opener.asked[i]->answered;
+		of_owner += opener.asked[i]->owner == owner && !is_write(opener.asked[i]) &&
+			    !opener.asked[i]->answered;
 	if (!full && of_owner < max)
 		return true;
 	for (size_t i = 0; i < opener.n; i++)
@@ -264,10 +282,27 @@ static bool has_room(uint32_t owner)
 	return false;
 }
 
+/* Nobody asks again for a write: those that are answered late are in nobody's way. */
+static bool has_room_for_write(uint32_t owner)
+{
+	size_t writes = 0;
+
+	for (size_t i = 0; i < opener.n; i++) {
+		const struct asked *a = opener.asked[i];
+
+		if (is_write(a) && a->owner == owner)
+			return false;
+		writes += is_write(a);
+	}
+	return writes < WRITES_ASKED_MAX && opener.n < OPENER_OPEN_MAX;
+}
+
 /* NULL if the question cannot be asked now. */
 static struct asked *ask(const struct opener_request *request, uint32_t owner)
 {
-	struct asked *a = !opener.gone && has_room(owner) ? calloc(1, sizeof(*a)) : NULL;
+	const bool room = request->kind == OPENING_QUIET ? has_room_for_write(owner)
+							 : has_room(owner);
+	struct asked *a = !opener.gone && room ? calloc(1, sizeof(*a)) : NULL;
 
 	if (!a)
 		return NULL;
@@ -293,17 +328,16 @@ static uint64_t patience(const struct asked *a)
 		const struct asked *other = opener.asked[i];
 
 		if (a->owner != OWNER_RECORDER && a->request.kind != OPENING_FOLDER &&
-		    other->owner == a->owner && !other->answered && !other->waited_for)
+		    other->owner == a->owner && !is_write(other) && !other->answered &&
+		    !other->waited_for)
 			return a->since_ns + SHORT_PATIENCE_NS;
 	}
-	return a->since_ns + (a->owner == OWNER_OF_WRITES ? WRITE_PATIENCE_NS : PATIENCE_NS);
+	return a->since_ns + PATIENCE_NS;
 }
 
 /* The lock is released meanwhile. */
-static void wait_for_answer(struct asked *a)
+static void wait_for_answer(struct asked *a, uint64_t until)
 {
-	uint64_t until = patience(a);
-
 	for (;;) {
 		struct pollfd socket = { opener.socket, POLLIN, 0 };
 
@@ -322,24 +356,48 @@ static int open_by_process(const struct opener_request *request, uint32_t owner,
 {
 	struct asked *a;
 	int error;
-	size_t at;
 
 	take_answers();
-	a = find_asked(request, &at);
+	a = find_asked(request);
 	if (!a) {
 		a = ask(request, owner);
 		if (!a)
 			return opener.socket < 0 ? -EIO : -EAGAIN;
-		wait_for_answer(a);
+		wait_for_answer(a, patience(a));
 	}
 	if (!a->answered)
 		return -EAGAIN;
 	*file = a->file;
 	error = a->error;
 	a->file.fd = -1;
-	for (at = 0; opener.asked[at] != a; at++)
-		;
-	forget(at);
+	forget_asked(a);
+	return error;
+}
+
+/* What others' writes may keep us for has a limit, also where they end at last. */
+static int wait_for_write(const struct opener_request *request, uint32_t owner)
+{
+	const uint32_t user = patience_user(owner, false), file = (uint32_t)request->folder_inode;
+	uint64_t now = clock_now(), waited;
+	int ms = patience_of(&opener.writes, user, false, file, now), error;
+	struct asked *a;
+
+	take_answers();
+	a = ms ? ask(request, owner) : NULL;
+	if (!a)
+		return -EAGAIN;
+	if (ms > WRITE_PATIENCE_MS)
+		ms = WRITE_PATIENCE_MS;
+	wait_for_answer(a, now + (uint64_t)ms * 1000000);
+	waited = clock_now() - now;
+	if (waited > WRITE_FREE_NS)
+		patience_waited(&opener.writes, user, waited, now, NULL, 0);
+	if (!a->answered) {
+		patience_lose(&opener.writes, user, file, now, NULL, 0);
+		return -EAGAIN;
+	}
+	error = a->error;
+	forget_asked(a);
 	return error;
 }
 
@@ -372,7 +430,7 @@ static uint32_t owner_of(const struct opening *what)
 	uint32_t uid;
 
 	if (what->kind == OPENING_QUIET)
-		return OWNER_OF_WRITES;
+		return what->uid;
 	if (!what->pid)
 		return OWNER_RECORDER;
 	return proc_status(what->pid, "Uid:", &uid) ? OWNER_GONE : uid;
@@ -398,7 +456,10 @@ int opener_open(const struct opening *what, struct open_file *file)
 	}
 	owner = owner_of(what);
 	pthread_mutex_lock(&opener.lock);
-	error = open_by_process(&request, owner, file);
+	if (what->kind == OPENING_QUIET)
+		error = wait_for_write(&request, owner);
+	else
+		error = open_by_process(&request, owner, file);
 	pthread_mutex_unlock(&opener.lock);
 	return error;
 }
@@ -474,7 +535,7 @@ void opener_look(uint64_t now_ns)
 			continue;
 		if (a->answered && now_ns > a->since_ns + KEPT_NS)
 			forget(i);
-		else if (!a->answered && !a->warned && opens(a->request.kind) &&
+		else if (!a->answered && !a->warned && a->request.kind != OPENING_QUIET &&
 			 now_ns > a->since_ns + OVERDUE_NS && !is_reported(&a->request))
 			warn_of(a);
 	}

@@ -12,7 +12,7 @@
  * it gets a copy, in memory.
  *
  * The same holds for a lock that a write of another process has, and keeps if the memory that it
- * writes from is such a file (OPENING_QUIET). All users share what may be asked of these.
+ * writes from is such a file (OPENING_QUIET, -EAGAIN if it does not end soon).
  *
  * No user can keep others' files from being opened: few questions are open for the processes of one
  * user. If the process is killed, opener_look() starts another one.

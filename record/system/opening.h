@@ -16,7 +16,8 @@ enum opening_kind {
 	OPENING_GROWING, /* the same, for a file that will be read again and again: never a copy */
 	OPENING_FOLDER,	 /* the same, for use as `folder` */
 	OPENING_STATUS, /* only the status of a path of the recorder's own: no process, no folder */
-	OPENING_QUIET,	/* nothing: waits for a write to `folder`, a file of size `end`, to end */
+	OPENING_QUIET,	/* nothing: waits for a write to `folder`, a file of `uid` with `end` bytes,
+			   to end */
 };
 
 struct opening {

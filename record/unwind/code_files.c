@@ -12,6 +12,7 @@
 #include "common/array.h"
 #include "common/clock.h"
 #include "common/limits.h"
+#include "common/mapped_file.h"
 #include "record/system/opener.h"
 #include "record/system/patience.h"
 
@@ -87,11 +88,51 @@ void code_files_release(struct code_files *files)
 	for (size_t i = 0; i < files->count; i++)
 		code_file_free(files->all[i]);
 	free(files->all);
+	free(files->pages);
 	map_release(&files->keys);
 	shares_release(&files->known);
 	shares_release(&files->kept);
 	shares_release(&files->work_ns);
 	*files = (struct code_files){ 0 };
+}
+
+/* The page of that number; NULL if it cannot be read. */
+static const struct code_page *page_of(struct code_files *files, const struct code_file *file,
+				       uint64_t number)
+{
+	struct code_page *page;
+	ssize_t n;
+
+	if (!files->pages)
+		files->pages = calloc(CODE_PAGES, sizeof(*files->pages));
+	if (!files->pages)
+		return NULL;
+	page = &files->pages[(number ^ (uintptr_t)file / sizeof(*file)) % CODE_PAGES];
+	if (page->file == file && page->number == number)
+		return page;
+	n = mapped_file_read(file->kept, page->bytes, sizeof(page->bytes),
+			     number * sizeof(page->bytes));
+	page->file = n < 0 ? NULL : file;
+	page->number = number;
+	page->size = n < 0 ? 0 : (size_t)n;
+	return page->file ? page : NULL;
+}
+
+bool code_files_read(struct code_files *files, const struct code_file *file, uint64_t offset,
+		     void *bytes, size_t size)
+{
+	const size_t at = offset % sizeof(files->pages->bytes);
+	const struct code_page *page;
+
+	if (file->kept < 0)
+		return false;
+	if (at + size > sizeof(page->bytes))
+		return mapped_file_read(file->kept, bytes, size, offset) == (ssize_t)size;
+	page = page_of(files, file, offset / sizeof(page->bytes));
+	if (!page || at + size > page->size)
+		return false;
+	memcpy(bytes, page->bytes + at, size);
+	return true;
 }
 
 void code_files_close(struct code_files *files, struct code_file *file)
@@ -108,6 +149,9 @@ static void let_go(struct code_files *files, struct code_file *file)
 {
 	if (file->kept < 0)
 		return;
+	for (size_t i = 0; files->pages && i < CODE_PAGES; i++)
+		if (files->pages[i].file == file)
+			files->pages[i].file = NULL;
 	close(file->kept);
 	file->kept = -1;
 	shares_give(&files->kept, file->user, 1);

@@ -76,14 +76,24 @@ struct code_file {
 	struct code_file *next; /* in the unwinder's list of files that nothing refers to */
 };
 
+#define CODE_PAGES 32
+
+struct code_page {
+	const struct code_file *file; /* NULL: none */
+	uint64_t number;
+	size_t size;
+	uint8_t bytes[4096];
+};
+
 struct code_files {
 	struct code_file **all;
 	size_t count, capacity;
-	struct map keys;       /* -> index in `all` + 1 */
-	struct shares known;   /* of files, by their users */
-	struct shares kept;    /* of those that stay open */
-	uint64_t copied_bytes; /* of all files */
-	struct shares work_ns; /* that the tables of users' files took lately */
+	struct map keys;	 /* -> index in `all` + 1 */
+	struct shares known;	 /* of files, by their users */
+	struct shares kept;	 /* of those that stay open */
+	uint64_t copied_bytes;	 /* of all files */
+	struct shares work_ns;	 /* that the tables of users' files took lately */
+	struct code_page *pages; /* that were read lately, CODE_PAGES of them; NULL: none yet */
 };
 
 /*
@@ -95,6 +105,12 @@ uint32_t code_file_payer(const struct code_file *file, uint32_t user);
 
 void code_files_init(struct code_files *files);
 void code_files_release(struct code_files *files);
+
+/*
+ * Reads from a file that is kept open. False if there are not so many bytes.
+ */
+bool code_files_read(struct code_files *files, const struct code_file *file, uint64_t offset,
+		     void *bytes, size_t size);
 
 /* Closes the file's fd. */
 void code_files_close(struct code_files *files, struct code_file *file);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/mapped_file.h"
 #include "record/system/opener.h"
 #include "record/unwind/elf_needs.h"
 
@@ -229,26 +230,24 @@ static void add_program(struct search *s, const char *path, int depth);
 /* "#!/usr/bin/env python3" runs env, and then python3. */
 static void read_script(struct search *s, const char *path, int depth)
 {
-	char line[PATH_MAX] = "", program[PATH_MAX], *word, *rest = NULL;
+	char line[PATH_MAX], program[PATH_MAX], *word, *rest = NULL;
 	int fd = open_path(path);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "re");
+	ssize_t n = fd < 0 ? 0 : mapped_file_read(fd, line, sizeof(line) - 1, 0);
 
-	if (!file) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	if (fgets(line, sizeof(line), file) && strncmp(line, "#!", 2) == 0) {
-		word = strtok_r(line + 2, " \t\n", &rest);
+	if (fd >= 0)
+		close(fd);
+	line[n < 0 ? 0 : n] = 0;
+	line[strcspn(line, "\n")] = 0;
+	if (strncmp(line, "#!", 2) == 0) {
+		word = strtok_r(line + 2, " \t", &rest);
 		if (word)
 			add_file(s, word);
 		if (word && strcmp(word, "/usr/bin/env") == 0 && depth < SCRIPT_DEPTH) {
-			word = strtok_r(NULL, " \t\n", &rest);
+			word = strtok_r(NULL, " \t", &rest);
 			if (word && find_program(word, program, sizeof(program)))
 				add_program(s, program, depth + 1);
 		}
 	}
-	fclose(file);
 }
 
 /*

@@ -16,7 +16,6 @@
 
 #include "common/clock.h"
 #include "common/limits.h"
-#include "common/mapped_file.h"
 #include "record/system/privileges.h"
 #include "record/unwind/debug_file.h"
 #include "record/unwind/kernel_tables.h"
@@ -523,9 +522,8 @@ bool unwinder_read_code(struct unwinder *u, const struct mapping *m, uint64_t ad
 	bool is_read;
 
 	pthread_mutex_lock(&u->lock);
-	is_read = file && file->kept >= 0 &&
-		  mapped_file_read(file->kept, bytes, size, m->offset + (address - m->start)) ==
-			  (ssize_t)size;
+	is_read = file && code_files_read(&u->tables.files, file, m->offset + (address - m->start),
+					  bytes, size);
 	pthread_mutex_unlock(&u->lock);
 	return is_read;
 }

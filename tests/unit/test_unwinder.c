@@ -75,6 +75,12 @@ static void test_code_of_files(void **state)
 	assert_true(unwinder_read_code(f->unwinder, spaces_find(f->spaces, self, address), address,
 				       &code, sizeof(code)));
 	assert_memory_equal(&code, (const void *)(uintptr_t)address, sizeof(code));
+	/* Again, and across pages of 4096. */
+	for (address |= 4088; address % 4096; address++) {
+		assert_true(unwinder_read_code(f->unwinder, spaces_find(f->spaces, self, address),
+					       address, &code, sizeof(code)));
+		assert_memory_equal(&code, (const void *)(uintptr_t)address, sizeof(code));
+	}
 	/* Not in the file; a file that could not be opened; none. */
 	other = *spaces_find(f->spaces, self, address);
 	other.offset = INT64_MAX / 2;
