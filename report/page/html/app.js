@@ -35,6 +35,7 @@ class App {
 		this.code = new Code(this.on.code, this);
 		this.strip = new Strip(this.on.strip, profile, {
 			changed: () => this.selected(),
+			dropped: () => this.address.save(),
 			pointed: (event, slice, line) => this.tip.overStrip(this.strip, event, slice, line),
 			pick: (thread) => this.setThread(thread === undefined ? "all" : `t${thread}`),
 		});
