@@ -631,6 +631,10 @@ void loaded_warn(const struct loaded *l, const struct report_options *o)
 	loaded_warn_of_traces(l, o);
 	if (!l->profile)
 		return;
+	if (o->joins_threads)
+		message_info("%zu traces are many: their threads are joined by command; "
+			     "--each-thread tells them apart",
+			     l->trace_count);
 	if (o->slice_ns && l->profile->slice_ns > o->slice_ns)
 		message_warning("--group-by: slices of time are %.9g s long, as there would be too "
 				"many shorter ones",

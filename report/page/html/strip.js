@@ -62,7 +62,7 @@ class Strip {
 		this.rows = steps.map(added);
 		this.waits = waits.map((rows) => rows.map(added)); /* by state */
 		this.labels = this.rows.map((_, row) => row < own ? head.threads[order[row]].label
-			: `${order.length - own} other threads`);
+			: `${order.length - own} other ${head.threadsAre}s`);
 	}
 	/* A wait is counted at its end, but drawn over the slices that it took. */
 	length(slice, value, wait) {
