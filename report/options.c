@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* The threads of more traces than these are joined, in formats that have threads. */
-#define THREADS_OF_TRACES 20
+#define THREADS_OF_TRACES 16
 
 enum { CODE_FUNCTIONS = 20, CODE_FUNCTIONS_MAX = 1000 };
 
