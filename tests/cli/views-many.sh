@@ -75,6 +75,8 @@ is "$(json firefox '[(t["name"], t["pid"], t["tid"], t["isMainThread"]) for t in
 "$report" --no-cache -f firefox --each-thread $joined -o firefox 2> said
 is "$(json firefox 'len(d["threads"])')" 42 "... unless they are asked for"
 unlike "$(cat said)" "joined" "... and then nothing is said"
+"$report" --no-cache -f top --each-thread 1.prf > out 2> said
+like "$(cat said)" "warning: --each-thread is about -f html, pprof, firefox and speedscope" "... which is for these formats"
 "$report" -q --no-cache -f html $joined -o page.html
 if [ -n "$browser" ]; then
 	act page.html <<-'SCRIPT'
