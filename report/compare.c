@@ -95,9 +95,12 @@ static bool say_regression(const struct report_options *o, const struct comparis
 			   const struct compared *one)
 {
 	double total = c->runs.totals[CHANGE_BEFORE], percent;
-	const struct change *change = &one->self;
-	const char *what = "in itself";
+	const struct change *change = &one->joint;
+	const char *what = one->has_parts ? "in itself and what was or is inlined into it"
+					  : "in itself";
 
+	if (one->part)
+		return false;
 	if (!grew(change, total, o->fail_percent, &percent)) {
 		change = &one->total;
 		what = "with what it calls";

@@ -255,15 +255,17 @@ static void dump_block(const struct prf_block_info *info, void *context)
 }
 
 /* The next record; false at the end, after an error (t->error), and when the user interrupts. */
-static bool next_record(struct trace *t, struct prf_record *record)
+static bool next_record(struct trace *t, struct prf_record *record, struct progress *progress)
 {
 	if (progress_interrupted())
 		return false;
+	if (progress)
+		progress_show_reader(progress, t->reader);
 	t->error = prf_reader_next(t->reader, record);
 	return !t->error && record->type != PRF_RECORD_END;
 }
 
-const struct error *dump_trace(struct trace *t, struct sink *s)
+const struct error *dump_trace(struct trace *t, struct sink *s, struct progress *progress)
 {
 	struct dump d = { .sink = s, .blocks = true };
 	struct prf_record record;
@@ -274,7 +276,7 @@ const struct error *dump_trace(struct trace *t, struct sink *s)
 		return t->error;
 	d.reader = t->reader;
 	prf_reader_on_block(t->reader, dump_block, &d);
-	while (!s->error && next_record(t, &record)) {
+	while (!s->error && next_record(t, &record, progress)) {
 		dump_definitions(&d);
 		dump_record(&d, &record);
 	}
@@ -299,7 +301,7 @@ static void show_defect(const struct trace *t, const struct prf_damage *damage, 
 	sink_printf(s, "; %" PRIu64 " bytes skipped\n", damage->skipped);
 }
 
-bool check_trace(struct trace *t, struct sink *s)
+bool check_trace(struct trace *t, struct sink *s, struct progress *progress)
 {
 	struct dump d = { .sink = s };
 	struct prf_record record;
@@ -310,7 +312,7 @@ bool check_trace(struct trace *t, struct sink *s)
 		return false;
 	d.reader = t->reader;
 	prf_reader_on_block(t->reader, dump_block, &d);
-	while (next_record(t, &record)) {
+	while (next_record(t, &record, progress)) {
 		if (record.type == PRF_RECORD_SAMPLES)
 			samples += record.samples.n;
 		if (record.type == PRF_RECORD_DAMAGE) {

@@ -266,12 +266,15 @@ static struct error *write_end(struct copy *c, struct embed_result *result)
 	return result->complete ? prf_writer_finish(c->writer) : prf_writer_flush(c->writer);
 }
 
-static struct error *copy_records(struct copy *c, struct embed_result *result)
+static struct error *copy_records(struct copy *c, struct progress *progress,
+				  struct embed_result *result)
 {
 	struct prf_record record;
 	struct error *error = NULL;
 
 	while (!error && !progress_interrupted()) {
+		if (progress)
+			progress_show_reader(progress, c->reader);
 		error = prf_reader_next(c->reader, &record);
 		result->read_failed = error;
 		if (error || record.type == PRF_RECORD_END)
@@ -280,6 +283,8 @@ static struct error *copy_records(struct copy *c, struct embed_result *result)
 		if (!error)
 			error = copy_record(c, &record, result);
 	}
+	if (progress)
+		progress_end(progress);
 	result->interrupted = progress_interrupted();
 	return error;
 }
@@ -317,7 +322,7 @@ struct error *embed_names(int from, int to, const struct embed_options *options,
 	if (!error)
 		error = symbolizer_new(&c.symbolizer, &naming);
 	if (!error)
-		error = copy_records(&c, result);
+		error = copy_records(&c, options->progress, result);
 	if (!error && !result->interrupted)
 		error = copy_definitions(&c);
 	if (!error && !result->interrupted)

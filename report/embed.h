@@ -10,12 +10,14 @@
 
 #include "format/prf.h"
 #include "report/embed_code.h"
+#include "report/output/progress.h"
 #include "report/symbols/symbolizer.h"
 
 struct embed_options {
 	const struct symbolizer_options *symbols; /* where files are looked for */
 	bool code;				  /* also code and lines of sources */
 	const char *source_directory;		  /* for these; NULL: none */
+	struct progress *progress;		  /* of the reading, and begun; NULL: none */
 };
 
 struct embed_result {

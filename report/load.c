@@ -4,6 +4,7 @@
 #include "common/message.h"
 #include "report/folded_trace.h"
 #include "report/option_conflicts.h"
+#include "report/output/output.h"
 #include "report/output/progress.h"
 #include "report/profile/event_time.h"
 #include "report/profile/parallelism.h"
@@ -201,7 +202,7 @@ bool loaded_read(struct loaded *l, const struct report_options *o, bool symbols)
 
 	if (!loaded_begin(l, o, symbols))
 		return false;
-	progress_begin(&progress, o->quiet);
+	progress_begin(&progress, "reading");
 	for (size_t i = 0; i < l->trace_count; i++)
 		progress_expect(&progress, l->traces[i].fd);
 	for (size_t i = 0; i < l->trace_count; i++) {
@@ -365,9 +366,10 @@ struct stream {
 	struct sink texts; /* of all frames */
 	size_t *text_at;
 	const struct prf_reader *reader; /* that reads it again; NULL: no samples came yet */
-	struct parallelism *order;	 /* puts samples in order of time */
-	void *of_view;			 /* what its begin() made */
-	bool stopped;			 /* before the end: without memory, or no output */
+	struct progress *progress;
+	struct parallelism *order; /* puts samples in order of time */
+	void *of_view;		   /* what its begin() made */
+	bool stopped;		   /* before the end: without memory, or no output */
 };
 
 static bool make_texts(struct stream *s)
@@ -452,6 +454,7 @@ static bool stream_samples(struct trace *t, const struct prf_samples *samples, v
 	if (!s->reader)
 		parallelism_begin(s->order, t->reader);
 	s->reader = t->reader;
+	progress_show_reader(s->progress, t->reader);
 	if (follow_stacks(s, t) && parallelism_add(s->order, samples))
 		return false;
 	s->stopped = true;
@@ -506,6 +509,7 @@ static bool stream_trace(struct stream *s, const struct trace *first)
 	ok = ends || (!s->stopped && (!error || first->error));
 	if (!ok && !s->stopped)
 		trace_say_error(&again, error);
+	progress_next(s->progress, again.fd);
 	again.fd = -1;
 	trace_close(&again);
 	joined_numbers_release(&s->numbers);
@@ -514,8 +518,14 @@ static bool stream_trace(struct stream *s, const struct trace *first)
 
 bool loaded_stream(struct loaded *l, const struct report_options *o, struct sink *sink)
 {
-	struct stream stream = { .loaded = l, .options = o, .sink = sink };
+	struct progress progress;
+	struct stream stream = { .loaded = l, .options = o, .sink = sink, .progress = &progress };
 	bool ok = begin_stream(&stream);
+
+	progress_begin(&progress, "writing");
+	progress.silent |= !report_output_is_unseen(o->output);
+	for (size_t i = 0; i < l->trace_count; i++)
+		progress_expect(&progress, l->traces[i].fd);
 
 	if (!ok)
 		message_error("out of memory");
@@ -631,6 +641,10 @@ void loaded_warn(const struct loaded *l, const struct report_options *o)
 	loaded_warn_of_traces(l, o);
 	if (!l->profile)
 		return;
+	if (o->joins_threads)
+		message_info("%zu traces are many: their threads are joined by command; "
+			     "--each-thread tells them apart",
+			     l->trace_count);
 	if (o->slice_ns && l->profile->slice_ns > o->slice_ns)
 		message_warning("--group-by: slices of time are %.9g s long, as there would be too "
 				"many shorter ones",

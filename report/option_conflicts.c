@@ -185,6 +185,9 @@ const char *without_effect(const struct report_options *o)
 	    (o->with_cpu || o->with_event || o->with_cgroup))
 		return "--cpu, --event and --cgroup without a value put frames before stacks, "
 		       "which -f top, script, jsonl and parquet have no place for";
+	if (o->each_thread && !threads && !is_view(o, "pprof"))
+		return "--each-thread is about -f html, pprof, firefox and speedscope; others have "
+		       "threads where --group-by or --by asks for them";
 	if (o->shown.title && !threads)
 		return "--title goes into -f html, firefox and speedscope only";
 	return NULL;

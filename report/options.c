@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The threads of more traces than these are joined, in formats that have threads. */
+#define THREADS_OF_TRACES 16
+
 enum { CODE_FUNCTIONS = 20, CODE_FUNCTIONS_MAX = 1000 };
 
 #define ACTION(function, chosen)                                                                   \
@@ -509,6 +512,9 @@ static const struct option_entry table[] = {
 	  "first frames: comm,pid,tid,cpu,event,object,cgroup,parallelism,host,trace,time:1s, "
 	  "notes",
 	  take_group_by, "comm pid tid cpu event object cgroup parallelism host trace time:100ms" },
+	{ 0, "each-thread", NULL,
+	  "html, pprof, firefox, speedscope: threads apart, of however many traces",
+	  SETS(each_thread) },
 
 	{ .help = "Showing frames" },
 	{ 0, "annotate", NULL,
@@ -593,6 +599,23 @@ static void show_labels(struct report_options *o)
 	o->view = &o->changed_view;
 }
 
+/*
+ * Each thread of each trace has stacks of its own, which take the more memory the more traces there
+ * are. Those of many traces are joined by command. Runs that are compared stay apart.
+ */
+static void join_threads(struct report_options *o)
+{
+	const unsigned int one_by_one = PROFILE_BY_TRACE | PROFILE_BY_PID | PROFILE_BY_TID;
+	unsigned int joined = o->view->dimensions & one_by_one & ~o->dimensions;
+
+	if (o->each_thread || o->path_count <= THREADS_OF_TRACES || o->base_count || !joined)
+		return;
+	o->changed_view = *o->view;
+	o->changed_view.dimensions &= ~joined;
+	o->view = &o->changed_view;
+	o->joins_threads = !o->grouped;
+}
+
 /* What perf-report(1) has. */
 static const struct option_habit habits[] = {
 	{ "i", "the trace is named without it" },
@@ -650,6 +673,7 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 		show_code(o);
 	if (o->grouped && o->view == view_find("pprof"))
 		show_labels(o);
+	join_threads(o);
 	if (o->from_folded)
 		o->symbols.demangle = false; /* its names are those that are shown */
 	set_leading(o);

@@ -46,7 +46,9 @@ struct report_options {
 	unsigned int dimensions;	      /* asked for beyond what the view needs */
 	const char *note_keys[PROFILE_NOTES]; /* of --group-by; owned */
 	uint64_t slice_ns;
-	bool grouped; /* --group-by was given: `shown.leading` says it all */
+	bool each_thread;   /* --each-thread */
+	bool joins_threads; /* threads of many traces are one for each command */
+	bool grouped;	    /* --group-by was given: `shown.leading` says it all */
 	bool with_pid, with_tid, with_cpu, with_event, with_cgroup;
 
 	struct shape shape;

@@ -267,7 +267,6 @@ static struct report_options everything(const struct report_options *o)
 	return (struct report_options){
 		.action = REPORT_INFO,
 		.view = &plain,
-		.quiet = o->quiet,
 		.value = VALUE_SAMPLES,
 		.selection = { .all_events = true },
 		.symbols = o->symbols,
@@ -299,11 +298,16 @@ static bool dump_or_check(const struct report_options *o, char *path, struct sin
 
 	if (ok) {
 		struct trace *t = &loaded.traces[0];
+		struct progress progress;
 
+		progress_begin(&progress, "reading");
+		progress_expect(&progress, t->fd);
 		if (o->action == REPORT_DUMP)
-			ok = !dump_trace(t, sink);
+			ok = !dump_trace(t, sink,
+					 report_output_is_unseen(o->output) ? &progress : NULL);
 		else
-			ok = check_trace(t, sink);
+			ok = check_trace(t, sink, &progress);
+		progress_end(&progress);
 		if (t->error) {
 			/* The output so far is to appear above the message. */
 			error_free(sink_flush(sink));
@@ -371,8 +375,9 @@ static void say_embedded(const struct report_options *o, const struct trace *t,
 /* Writes the copy; an exit status. */
 static int write_embedded(const struct report_options *o, struct trace *t)
 {
+	struct progress progress;
 	const struct embed_options options = { &o->symbols, o->embed_code,
-					       o->shown.source_directory };
+					       o->shown.source_directory, &progress };
 	struct embed_result result;
 	struct report_output output;
 	struct error *error = report_output_open(&output, o->output), *closing;
@@ -382,6 +387,8 @@ static int write_embedded(const struct report_options *o, struct trace *t)
 		say_cannot_write(o, error);
 		return STATUS_FAILED;
 	}
+	progress_begin(&progress, "reading");
+	progress_expect(&progress, t->fd);
 	error = embed_names(t->fd, output.fd, &options, &result);
 	ok = !error && !result.interrupted;
 	if (error && result.read_failed)
@@ -588,7 +595,9 @@ int report_run(struct report_options *o)
 	o->shown.colour = wants_colour(o);
 	o->shown.width = terminal_width(o);
 	/* A live table has the terminal for itself. */
-	progress_parts_init(&lookup, o->quiet || o->live);
+	if (o->quiet || o->live)
+		progress_silence();
+	progress_parts_init(&lookup);
 	o->symbols.progress = say_download;
 	o->symbols.step = say_lookup;
 	o->symbols.progress_context = &lookup;

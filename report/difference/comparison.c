@@ -18,6 +18,7 @@ struct work {
 	size_t capacity, self_capacity, total_capacity;
 	uint64_t *selfs;  /* [row][run] */
 	uint64_t *totals; /* [row][run] */
+	uint64_t *joint;  /* [row][run]: `selfs` with those of the parts; NULL: no row has any */
 };
 
 void comparison_release(struct comparison *c)
@@ -160,6 +161,39 @@ static void move_row(struct work *w, size_t to, size_t from)
 	w->result->list[to] = w->result->list[from];
 	memmove(w->selfs + to * all, w->selfs + from * all, all * sizeof(*w->selfs));
 	memmove(w->totals + to * all, w->totals + from * all, all * sizeof(*w->totals));
+	memmove(w->joint + to * all, w->joint + from * all, all * sizeof(*w->joint));
+}
+
+/* The row that a row's samples are counted in where it is inlined; PRF_NONE: its own. */
+static uint32_t whole_of(const struct comparison *c, const struct lineage *list, size_t row)
+{
+	const struct compared *one = &c->list[row];
+	bool gone = (list[row].kind == LINEAGE_INLINED && !one->now) ||
+		    (list[row].kind == LINEAGE_CALLED && !one->before);
+	uint32_t whole = gone ? list[row].other : PRF_NONE;
+
+	/* That may be the old name of one that is renamed. */
+	return whole != PRF_NONE && list[whole].kind == LINEAGE_RENAMED && !c->list[whole].now
+		       ? list[whole].other
+		       : whole;
+}
+
+static void join_parts(struct work *w, const struct lineage *list)
+{
+	struct comparison *c = w->result;
+	size_t all = w->runs->all;
+
+	memcpy(w->joint, w->selfs, c->count * all * sizeof(*w->joint));
+	for (size_t i = 0; i < c->count; i++) {
+		uint32_t whole = whole_of(c, list, i);
+
+		if (whole == PRF_NONE)
+			continue;
+		c->list[i].part = true;
+		c->list[whole].has_parts = true;
+		for (size_t run = 0; run < all; run++)
+			w->joint[whole * all + run] += w->selfs[i * all + run];
+	}
 }
 
 /* Renamed functions are one row each, that of the name that they have now. */
@@ -177,6 +211,7 @@ static void apply_lineages(struct work *w, const struct lineage *list)
 	for (size_t i = 0; i < c->count; i++)
 		if (list[i].kind == LINEAGE_RENAMED && c->list[i].now)
 			take_before(w, i, list[i].other);
+	join_parts(w, list);
 	for (size_t i = 0; i < c->count; i++)
 		if (list[i].kind != LINEAGE_RENAMED || c->list[i].now)
 			move_row(w, kept++, i);
@@ -191,7 +226,8 @@ static struct error *add_lineages(struct work *w)
 	if (w->by != ROWS_BY_FUNCTION)
 		return NULL;
 	list = calloc(w->result->count + 1, sizeof(*list));
-	error = list ? find_lineages(w, list) : error_memory();
+	w->joint = calloc(w->result->count * w->runs->all + 1, sizeof(*w->joint));
+	error = list && w->joint ? find_lineages(w, list) : error_memory();
 	if (!error)
 		apply_lineages(w, list);
 	free(list);
@@ -210,23 +246,37 @@ const char *compared_state(const struct compared *one)
 
 /* -------- estimates -------- */
 
-/* Self and total are tested together, so that the chance of a false alarm is that of both. */
+/* Puts the joint counts of rows with parts one after the other; their number. */
+static size_t joint_counts(const struct work *w, uint64_t *counts)
+{
+	size_t all = w->runs->all, n = 0;
+
+	for (size_t i = 0; i < w->result->count; i++)
+		if (w->result->list[i].has_parts)
+			memcpy(counts + n++ * all, w->joint + i * all, all * sizeof(*counts));
+	return n;
+}
+
+/* All are tested together, so that the chance of a false alarm is that of any. */
 static struct error *estimate(struct work *w)
 {
 	struct comparison *c = w->result;
-	size_t row = w->runs->all * sizeof(*w->selfs);
-	struct change *changes = calloc(2 * c->count + 1, sizeof(*changes));
-	uint64_t *counts = malloc(2 * c->count * row + 1);
+	size_t all = w->runs->all, row = all * sizeof(*w->selfs), n = 2 * c->count;
+	struct change *changes = calloc(3 * c->count + 1, sizeof(*changes));
+	uint64_t *counts = malloc(3 * c->count * row + 1);
 	struct error *error = changes && counts ? NULL : error_memory();
 
 	if (!error && c->count) {
 		memcpy(counts, w->selfs, c->count * row);
-		memcpy(counts + c->count * w->runs->all, w->totals, c->count * row);
-		error = compared_runs_estimate(w->runs, changes, 2 * c->count, counts);
+		memcpy(counts + c->count * all, w->totals, c->count * row);
+		n += joint_counts(w, counts + n * all);
+		error = compared_runs_estimate(w->runs, changes, n, counts);
 	}
+	n = 2 * c->count;
 	for (size_t i = 0; !error && i < c->count; i++) {
 		c->list[i].self = changes[i];
 		c->list[i].total = changes[c->count + i];
+		c->list[i].joint = c->list[i].has_parts ? changes[n++] : changes[i];
 	}
 	free(changes);
 	free(counts);
@@ -285,5 +335,6 @@ struct error *comparison_init(struct comparison *c, const struct comparison_side
 	buffer_release(&w.key);
 	free(w.selfs);
 	free(w.totals);
+	free(w.joint);
 	return error;
 }

@@ -23,6 +23,14 @@ struct compared {
 	 * several functions, or not known. "" with LINEAGE_NONE. */
 	const char *other;
 	struct change self, total;
+	/*
+	 * Where one side has functions apart that the other has inlined into this one, without
+	 * saying so in debug information: `joint` is the change of what all of them have
+	 * themselves. Otherwise it is that of `self`. `part`: this row is such a function, whose
+	 * samples the other side counts in another row.
+	 */
+	bool has_parts, part;
+	struct change joint;
 };
 
 struct comparison {

@@ -75,6 +75,8 @@ struct search {
 	uint64_t *way_samples[2];
 	struct map objects; /* names of an object before and of that now, which share a row */
 	struct buffer key;
+	struct progress
+		progress; /* in rows of a pass, of which it is not known how many there will be */
 };
 
 static void release(struct search *s)
@@ -531,9 +533,11 @@ static bool find_renamed(struct search *s, enum evidence evidence)
 {
 	bool found = false;
 
+	s->progress.size += s->n;
 	for (uint32_t row = 0; row < s->n && !progress_interrupted(); row++) {
 		uint32_t other;
 
+		progress_show(&s->progress, row);
 		if (!has_only(s, row, 0))
 			continue;
 		other = only_match(s, row, 0, evidence);
@@ -543,6 +547,7 @@ static bool find_renamed(struct search *s, enum evidence evidence)
 		s->list[other] = (struct lineage){ LINEAGE_RENAMED, row };
 		found = true;
 	}
+	s->progress.read += s->n;
 	return found;
 }
 
@@ -646,11 +651,13 @@ struct error *lineages_find(struct lineage *list, const char *const *names, size
 
 	for (size_t i = 0; i < n; i++)
 		list[i] = (struct lineage){ LINEAGE_NONE, PRF_NONE };
+	progress_begin(&s.progress, "looking for renamed functions");
 	error = read_sides(&s, sides);
 	if (!error) {
 		for (int pass = 0; pass < PASSES_MAX; pass++)
 			if (!find_renamed(&s, BY_NAME) && !find_renamed(&s, BY_CALLS))
 				break;
+		progress_end(&s.progress);
 		find_seen_inlined(&s);
 		error = find_unseen_inlined(&s);
 	}

@@ -27,6 +27,15 @@ static void make_temporary(struct report_output *o)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
+bool report_output_is_unseen(const char *path)
+{
+	struct stat info;
+
+	if (path && strcmp(path, "-"))
+		return true;
+	return fstat(STDOUT_FILENO, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 struct error *report_output_open(struct report_output *o, const char *path)
 {
 	struct stat info;

@@ -41,6 +41,12 @@ struct error *report_output_open(struct report_output *o, const char *path) ERRO
 /* Puts the pager, which may be none, in front of the terminal. */
 void report_output_page(struct report_output *o, struct report_pager *p);
 
+/*
+ * Whether nobody sees the output while it is written: it has a path, or standard output is a file.
+ * A pipe may lead to a pager.
+ */
+bool report_output_is_unseen(const char *path);
+
 /* Waits for the pager; gives the file its name if `keep`. */
 struct error *report_output_close(struct report_output *o, bool keep) ERROR_CHECKED;
 

@@ -9,9 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FIRST_NS UINT64_C(1000000000)
 #define EACH_NS UINT64_C(200000000)
 
+uint64_t progress_first_ns = 1000000000;
+
+static bool silenced;
 static volatile sig_atomic_t interrupted;
 /* When a signal ends the program: */
 static const char *volatile removed;
@@ -55,6 +57,16 @@ void progress_catch_interrupt(void)
 	catch (SIGQUIT, end);
 }
 
+void progress_silence(void)
+{
+	silenced = true;
+}
+
+static bool is_silent(void)
+{
+	return silenced || !isatty(STDERR_FILENO);
+}
+
 void progress_removes(const char *path)
 {
 	removed = path;
@@ -86,11 +98,11 @@ static uint64_t size_of(int fd)
 	return fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? (uint64_t)info.st_size : 0;
 }
 
-void progress_begin(struct progress *p, bool quiet)
+void progress_begin(struct progress *p, const char *what)
 {
-	*p = (struct progress){ .silent = quiet || !isatty(STDERR_FILENO) };
+	*p = (struct progress){ .what = what, .silent = is_silent() };
 	if (!p->silent)
-		p->start_ns = p->last_ns = clock_now();
+		p->start_ns = clock_now();
 }
 
 void progress_expect(struct progress *p, int fd)
@@ -110,21 +122,37 @@ void progress_show(struct progress *p, uint64_t bytes)
 	bytes += p->read;
 	now = clock_now();
 	spent = now - p->start_ns;
-	if (spent < FIRST_NS || now - p->last_ns < EACH_NS)
+	if (spent < progress_first_ns || now - p->last_ns < EACH_NS)
 		return;
 	p->last_ns = now;
 	p->shown = true;
 	if (!p->unknown && bytes && bytes <= p->size)
-		fprintf(stderr, "\rreading: %d %%, %.0f s left\033[K", (int)(bytes * 100 / p->size),
+		fprintf(stderr, "\r%s: %d %%, %.0f s left\033[K", p->what,
+			(int)(bytes * 100 / p->size),
 			(double)spent / 1e9 * (double)(p->size - bytes) / (double)bytes);
 	else
-		fprintf(stderr, "\rreading: %.1f MB\033[K", (double)bytes / 1e6);
+		fprintf(stderr, "\r%s: %.1f MB\033[K", p->what, (double)bytes / 1e6);
+}
+
+void progress_show_reader(struct progress *p, const struct prf_reader *reader)
+{
+	uint64_t bytes = 0, raw;
+
+	if (p->silent)
+		return;
+	prf_reader_bytes(reader, &bytes, &raw);
+	progress_show(p, bytes);
 }
 
 void progress_next(struct progress *p, int fd)
 {
 	if (!p->silent)
 		p->read += size_of(fd);
+	progress_end(p);
+}
+
+void progress_end(struct progress *p)
+{
 	if (p->shown)
 		fprintf(stderr, "\r\033[K");
 	p->shown = false;
@@ -146,7 +174,7 @@ static void *show_parts(void *argument)
 	struct progress_parts *p = argument;
 
 	pthread_mutex_lock(&p->lock);
-	for (wait_until(p, p->start_ns + p->first_ns); !p->ends;
+	for (wait_until(p, p->start_ns + progress_first_ns); !p->ends;
 	     wait_until(p, clock_now() + EACH_NS)) {
 		fprintf(stderr, "\rfinding names: %s, %zu of %zu\033[K", p->what, p->done, p->all);
 		p->shown = true;
@@ -157,10 +185,9 @@ static void *show_parts(void *argument)
 	return NULL;
 }
 
-void progress_parts_init(struct progress_parts *p, bool quiet)
+void progress_parts_init(struct progress_parts *p)
 {
-	*p = (struct progress_parts){ .silent = quiet || !isatty(STDERR_FILENO),
-				      .first_ns = FIRST_NS };
+	*p = (struct progress_parts){ .silent = is_silent() };
 }
 
 static void start_parts(struct progress_parts *p)

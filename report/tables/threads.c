@@ -9,15 +9,19 @@ static int compare_numbers(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-static int compare_threads(const struct profile_group *a, const struct profile_group *b)
+/* By what the profile tells apart: where threads are joined, the numbers are those of any of them.
+ */
+static int compare_threads(const struct profile *p, const struct profile_group *a,
+			   const struct profile_group *b)
 {
-	int order = compare_numbers(a->trace, b->trace);
+	unsigned int by = p->dimensions;
+	int order = by & PROFILE_BY_TRACE ? compare_numbers(a->trace, b->trace) : 0;
 
-	if (!order)
+	if (!order && by & PROFILE_BY_PID)
 		order = compare_numbers(a->pid, b->pid);
-	if (!order)
+	if (!order && by & PROFILE_BY_TID)
 		order = compare_numbers(a->tid != a->pid, b->tid != b->pid);
-	if (!order)
+	if (!order && by & PROFILE_BY_TID)
 		order = compare_numbers(a->tid, b->tid);
 	return order ? order : strcmp(a->comm, b->comm);
 }
@@ -26,7 +30,7 @@ static int compare_groups(const void *left, const void *right, void *context)
 {
 	const struct profile *p = context;
 	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	int order = compare_threads(&p->groups[a], &p->groups[b]);
+	int order = compare_threads(p, &p->groups[a], &p->groups[b]);
 
 	return order ? order : compare_numbers(a, b);
 }
@@ -98,7 +102,7 @@ static void threads_fill(struct threads *t, const struct profile *p, const uint3
 		t->thread_of[g] = PRF_NONE;
 		if (first[g] == first[g + 1])
 			continue;
-		if (!thread || compare_threads(thread->group, &p->groups[g])) {
+		if (!thread || compare_threads(p, thread->group, &p->groups[g])) {
 			thread = &t->list[t->count++];
 			*thread = (struct thread){ .group = &p->groups[g], .first = placed };
 		}

@@ -4,6 +4,7 @@
 
 /*
  * The entries of a profile by PROFILE_BY_THREAD and _BY_TRACE, and their parts, thread by thread.
+ * Of many traces PROFILE_BY_COMM is all that there is of it: then all threads of a name are one.
  */
 
 #include "report/profile/profile.h"

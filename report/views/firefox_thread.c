@@ -521,12 +521,21 @@ static void write_strings(struct firefox *w)
 	sink_char(s, ']');
 }
 
-/* Whether its thread id is the process's, or it is the first one of its process. */
+static bool has_numbers(const struct profile *p)
+{
+	return p->dimensions & PROFILE_BY_TID;
+}
+
+/*
+ * Whether its thread id is the process's, or it is the first one of its process. Where threads
+ * are joined, those of a name are a process.
+ */
 static bool is_main(const struct firefox *w, size_t i)
 {
 	const struct profile_group *group = w->threads.list[i].group;
 
-	return !i || group->pid == group->tid || w->threads.list[i - 1].group->pid != group->pid ||
+	return !has_numbers(w->profile) || !i || group->pid == group->tid ||
+	       w->threads.list[i - 1].group->pid != group->pid ||
 	       w->threads.list[i - 1].group->trace != group->trace;
 }
 
@@ -535,6 +544,8 @@ struct error *firefox_thread(struct firefox *w, size_t i)
 	const struct profile *p = w->profile;
 	const struct thread *thread = &w->threads.list[i];
 	const struct profile_group *group = thread->group;
+	uint32_t pid = has_numbers(p) ? group->pid : (uint32_t)i;
+	uint32_t tid = has_numbers(p) ? group->tid : (uint32_t)i;
 	size_t losses = i ? 0 : p->loss_count; /* of no thread; the first one shows them */
 	struct sink *s = w->sink;
 
@@ -544,7 +555,7 @@ struct error *firefox_thread(struct firefox *w, size_t i)
 	sink_text(s, "{\"name\":");
 	sink_json_string(s, group->comm);
 	sink_printf(s, ",\"isMainThread\":%s,\"pid\":\"%u\",\"tid\":%u,\"processName\":",
-		    is_main(w, i) ? "true" : "false", group->pid, group->tid);
+		    is_main(w, i) ? "true" : "false", pid, tid);
 	sink_json_string(s, group->comm);
 	sink_text(s, ",\"processType\":\"default\",\"processStartupTime\":0,"
 		     "\"processShutdownTime\":null,"

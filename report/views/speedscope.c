@@ -140,8 +140,10 @@ static void write_thread(struct speedscope *w, const struct thread *thread)
 	const struct profile_group *group = thread->group;
 	struct buffer name = { 0 };
 
-	buffer_printf(&name, "%s %u/%u", group->comm, group->pid, group->tid);
-	if (w->profile->trace_count > 1)
+	buffer_text(&name, group->comm);
+	if (w->profile->dimensions & PROFILE_BY_TID)
+		buffer_printf(&name, " %u/%u", group->pid, group->tid);
+	if (w->profile->trace_count > 1 && w->profile->dimensions & PROFILE_BY_TRACE)
 		buffer_printf(&name, " %s", w->profile->traces[group->trace].path);
 	write_profile(w, buffer_string(&name), thread);
 	sink_lacks(w->sink, &name);

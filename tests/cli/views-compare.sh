@@ -157,6 +157,20 @@ like "$(cat text)" '  \(inlined into main\) step  work$' "... and into what one 
 compare --diff collect.prf gather.prf > text
 like "$(cat text)" '  \(renamed from collect\) gather  work$' "... and the other way around"
 like "$(cat text)" '  \(was inlined into main\) step  work$' "... both"
+# Inlining moves what a function has itself into its caller, and is no regression.
+{ cat lineage.txt; echo 'names 1 "gather" "" 0 0'; samples 300 4; samples 100 5; samples 200 0; echo finish; } > apart.txt
+{ cat lineage.txt; echo 'names 1 "gather" "" 0 0'; samples 100 6; samples 500 0; echo finish; } > inlined.txt
+{ cat lineage.txt; echo 'names 1 "gather" "" 0 0'; samples 100 6; samples 700 0; echo finish; } > slower.txt
+for name in apart inlined slower; do need "$build/testdata/trace_text" $name.txt -o $name.prf; done
+is "$(sure --diff apart.prf inlined.prf | tr ';' '\n' | sort | tr '\n' ';')" "main ;step inlined;" \
+	"an inlined function: what its caller has itself grew"
+for options in "--diff apart.prf inlined.prf" "--diff inlined.prf apart.prf"; do
+	compare --fail-on-regression 1 $options > out
+	is "$? $(cat said)" "0 " "... which --fail-on-regression does not call one: $options"
+done
+compare --fail-on-regression 1 --diff apart.prf slower.prf > out
+is "$? $(cat said)" "1 prof-report: main takes 0.200 s more in itself and what was or is inlined into it (0.132 to 0.268), +33.33 % of the total before" \
+	"... unless both together grew"
 if node -e 'process.exit(parseInt(process.versions.node) < 16 ? 1 : 0)' 2> /dev/null; then
 	"$report" -q --no-cache -f html --value=samples --diff gather.prf collect.prf -o lineage.html
 	"$report" -q --no-cache --value=samples --diff gather.prf collect.prf > lineage.folded

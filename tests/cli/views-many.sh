@@ -1,7 +1,7 @@
 #!/bin/sh
 # Many traces: they are read one after the other, and what is kept is what differs. Four times as
 # many traces of one program take hardly more memory, or, in formats that tell the threads of each
-# trace apart, more for these only.
+# trace apart, more for these only. Of very many traces those join the threads, too.
 . "$(dirname "$0")/../lib.sh"
 
 once_is_enough
@@ -33,7 +33,7 @@ many="$few 5.prf 6.prf 7.prf 8.prf 9.prf 10.prf 11.prf 12.prf 13.prf 14.prf 15.p
 # compare PERCENT WHAT: $of_many is at most as much of $of_few. If all that the traces define were
 # kept, 16 of these traces would take more than twice and a half of what four do.
 compare() {
-	holds "$2: 4 traces take ${of_few:-?} KiB, 16 take ${of_many:-?} KiB" \
+	holds "$2: ${3:-4} traces take ${of_few:-?} KiB, ${4:-16} take ${of_many:-?} KiB" \
 		[ "${of_many:-1}" -le $((${of_few:-0} * $1 / 100)) ]
 }
 
@@ -51,9 +51,43 @@ for format in folded top tree jsonl parquet script; do
 done
 bounded 140 --group-by=host
 bounded 140 --value=latency
-for format in html pprof; do
+for format in html pprof firefox speedscope; do
 	bounded 225 -f $format
 done
+
+# Their threads are joined by command. What remains of a trace is what is new in it, and when its samples came,
+# which takes 16 bytes each as long as there are fewer than 4 million.
+joined="$many 1.prf 2.prf 3.prf 4.prf 5.prf"
+for format in html:150 pprof:115 firefox:200 speedscope:150; do
+	of_few=$(peak "$report" -q --no-cache -f ${format%:*} $joined)
+	of_many=$(peak "$report" -q --no-cache -f ${format%:*} $joined $joined $joined)
+	compare ${format#*:} "-f ${format%:*}" 21 63
+done
+"$report" --no-cache -f pprof $many -o out 2> said
+unlike "$(cat said)" "joined" "threads of 16 traces are told apart"
+"$report" --no-cache -f speedscope $joined -o speedscope 2> said
+like "$(cat said)" "21 traces are many: their threads are joined by command; --each-thread tells them apart" \
+	"those of 21 are not, which is said"
+is "$(json speedscope '[p["name"] for p in d["profiles"]]')" "['all threads', 'worker-0', 'worker-1']" "... and each command is one"
+"$report" -q --no-cache -f firefox $joined -o firefox
+is "$(json firefox '[(t["name"], t["pid"], t["tid"], t["isMainThread"]) for t in d["threads"]]')" \
+	"[('worker-0', '0', 0, True), ('worker-1', '1', 1, True)]" "... in every format"
+"$report" --no-cache -f firefox --each-thread $joined -o firefox 2> said
+is "$(json firefox 'len(d["threads"])')" 42 "... unless they are asked for"
+unlike "$(cat said)" "joined" "... and then nothing is said"
+"$report" --no-cache -f top --each-thread 1.prf > out 2> said
+like "$(cat said)" "warning: --each-thread is about -f html, pprof, firefox and speedscope" "... which is for these formats"
+"$report" -q --no-cache -f html $joined -o page.html
+if [ -n "$browser" ]; then
+	act page.html <<-'SCRIPT'
+		note([...by("thread").options].map(({ textContent }) => textContent.replace(/[0-9.]+ %/, "").trim()));
+		note(by("status").textContent);
+	SCRIPT
+	show page.html > dom
+	like "$(notes dom)" '\[All 2 commands,worker-[01],worker-[01]\]\[.* · 2 commands · ' "the page has commands instead of threads"
+else
+	skip "the page has commands instead of threads" "$no_browser"
+fi
 
 # Both sides of a comparison: -f html has two profiles, and top tells all runs apart.
 sides() { printf -- '--diff=%s ' "$@"; }

@@ -66,6 +66,85 @@ is "$(labels; labels --group-by=comm; labels --group-by=tid,pid)" "comm pid tid
 comm
 pid tid" "pprof: labels are those of the thread, or of --group-by"
 
+# read PROFILE: its samples, each with its labels, its count and the addresses of its stack, the innermost first
+cat > "$work/read.py" <<'PYTHON'
+import gzip, sys
+
+def number(data, at):
+	value = shift = 0
+	while True:
+		value |= (data[at] & 127) << shift
+		shift, at = shift + 7, at + 1
+		if data[at - 1] < 128:
+			return value, at
+
+def numbers(data):
+	at = 0
+	while at < len(data):
+		value, at = number(data, at)
+		yield value
+
+def fields(data):
+	at = 0
+	while at < len(data):
+		key, at = number(data, at)
+		value, at = number(data, at)
+		if key & 7 == 2:
+			value, at = data[at:at + value], at + value
+		yield key >> 3, value
+
+profile = list(fields(gzip.open(sys.argv[1]).read()))
+strings = [value.decode() for key, value in profile if key == 6]
+addresses = {}
+for key, value in profile:
+	if key == 4:
+		location = dict(fields(value))
+		addresses[location[1]] = location.get(3, 0)
+for key, value in profile:
+	if key == 2:
+		sample = list(fields(value))
+		labels = [dict(fields(one)) for name, one in sample if name == 3]
+		stack = [addresses[id] for name, one in sample if name == 1 for id in numbers(one)]
+		count = [next(numbers(one)) for name, one in sample if name == 2][0]
+		print(*(f"{strings[one[1]]}={strings[one[2]]}" for one in labels if 2 in one), count, *map(hex, stack))
+PYTHON
+
+# The notes of a recording are labels, and first frames of the page. A caller is where its call ends, not where
+# it returns to; where a sample was taken is exact.
+for service in web batch; do
+	{
+		echo "metadata \"service\" \"$service\""
+		sed 's/^	//' <<-'TRACE'
+			event 0 "cpu-clock" "samples" 1000 0
+			object 0 "/nowhere/work" "" ""
+			task 1 1 "work" "" ""
+			frame 0 0 0x105
+			frame 0 2 0x200
+			stack - 0
+			stack 0 1
+			names 0 "main" "" 0 0
+			names 1 "leaf" "" 0 0
+		TRACE
+		for i in 1 2 3; do echo "sample ${i}00000000 0 0 1 0 1"; done
+		[ $service = web ] || echo "sample 400000000 0 0 1 0 1"
+		echo finish
+	} > "$work/$service.txt"
+	need "$build/testdata/trace_text" "$work/$service.txt" -o "$work/$service.prf"
+done
+need "$report" -q --no-cache -f pprof --group-by=service "$work/web.prf" "$work/batch.prf" -o "$work/services"
+is "$(python3 "$work/read.py" "$work/services" | sort)" "trace=$work/batch.prf service=batch 4 0x200 0x104
+trace=$work/web.prf service=web 3 0x200 0x104" "pprof: notes are labels, and the address of a caller lies inside its call"
+need "$report" -q --no-cache -f html --group-by=service "$work/web.prf" "$work/batch.prf" -o "$work/services.html"
+"$report" -q --no-cache --group-by=service "$work/web.prf" "$work/batch.prf" -o "$work/services.folded"
+is "$(cat "$work/services.folded")" "batch;main;leaf 4
+web;main;leaf 3" "folded stacks begin with them"
+if node -e 'process.exit(parseInt(process.versions.node) < 16 ? 1 : 0)' 2> /dev/null; then
+	node "$top/tests/cli/views-html.js" "$work/services.html" "$work/services.folded" > "$work/said" 2>&1
+	is "$(cat "$work/said")" good "... and so do those of the page"
+else
+	skip "... and so do those of the page" "no node, or an old one"
+fi
+
 if command -v go > /dev/null && go tool 2> /dev/null | grep -q pprof; then
 	export PPROF_TMPDIR="$work" HOME="$work"
 	go tool pprof -top -sample_index=samples "$work/pprof" > "$work/top" 2> "$work/said"

@@ -100,6 +100,7 @@ wanted() {
 	*--by=comm* | *--by=object* | *--script-only* | *--group-by=cgroup,comm*) echo '(^|[; "])server' ;;
 	*--cpu*) echo 'cpu-[0-9]' ;;
 	*annotate*) echo 'sum \+=' ;;
+	*--diff=old1.prf*) echo '^# before: 3 runs .* by turns$' ;;
 	# Nothing has surely changed between two recordings of the same.
 	*"-f tree --diff"*) echo ' call$' ;;
 	# A window of ten milliseconds may have no sample.
@@ -156,7 +157,8 @@ while read -r command; do
 	case $command in
 	prof-record*" -o - "*) ;;
 	prof-record*" -o "*)
-		if [ "$made" ]; then
+		# Runs by turns are known by when each of them was recorded.
+		if [ "$made" ] && [ "${file#old}${file#new}" = "$file$file" ]; then
 			cp "$made" "$file"
 			continue
 		fi

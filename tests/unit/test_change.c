@@ -87,17 +87,22 @@ static size_t run(struct fixture *f)
 	return sure;
 }
 
-/* How often of TRIES anything is called sure, or with a planted row that it is. */
-static size_t found(struct fixture *f)
+/* How often of some tries anything is called sure, or with a planted row that it is. */
+static size_t found_of(struct fixture *f, int tries)
 {
 	size_t n = 0;
 
-	for (int i = 0; i < TRIES; i++) {
+	for (int i = 0; i < tries; i++) {
 		size_t sure = run(f);
 
 		n += f->grown < ROWS ? f->changes[f->grown].sure : sure > 0;
 	}
 	return n;
+}
+
+static size_t found(struct fixture *f)
+{
+	return found_of(f, TRIES);
 }
 
 static void begin(struct fixture *f, size_t before, size_t now, double samples)
@@ -133,6 +138,17 @@ static void test_silence(void **state)
 		assert_in_range(found(&f), 0, 2);
 		free(f.counts);
 	}
+}
+
+/* As many tries as one chance in 1,000 needs: 10 false alarms are expected at most, 20 are not met
+ * by chance. */
+static void test_many_silent_tries(void **state)
+{
+	struct fixture f;
+
+	begin(&f, 1, 1, 6000);
+	assert_in_range(found_of(&f, 10000), 1, 20);
+	free(f.counts);
 }
 
 /* What all rows have in common is known from few runs; the header says how often that misleads. */
@@ -306,6 +322,7 @@ static void test_without_noise_known(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_silence),
+	cmocka_unit_test(test_many_silent_tries),
 	cmocka_unit_test(test_common_noise),
 	cmocka_unit_test(test_rows_of_one_run),
 	cmocka_unit_test(test_one_run_knows_only_sampling_noise),

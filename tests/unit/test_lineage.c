@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/difference/lineage.h"
+#include "report/output/progress.h"
 #include "tests/unit/error_check.h"
 #include "tests/unit/small_profile.h"
+#include "tests/unit/terminal.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
@@ -505,6 +507,18 @@ static void expect_of_many(uint32_t each, enum lineage_kind kind)
 	free(list);
 }
 
+/* A long search says how far it is. */
+static void test_progress(void **state)
+{
+	struct terminal t;
+
+	terminal_open(&t);
+	progress_first_ns = 0;
+	expect_of_many(10, LINEAGE_RENAMED);
+	terminal_expect(&t, "looking for renamed functions: ");
+	terminal_close(&t);
+}
+
 /* Where one caller calls very many that only one side has, nothing is looked for. */
 static void test_many(void **state)
 {
@@ -513,12 +527,12 @@ static void test_many(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_same),	      cmocka_unit_test(test_renamed_by_calls),
-	cmocka_unit_test(test_not_renamed),   cmocka_unit_test(test_renamed_by_name),
-	cmocka_unit_test(test_renamed_chain), cmocka_unit_test(test_unnamed),
-	cmocka_unit_test(test_inlined),	      cmocka_unit_test(test_inlined_unseen),
-	cmocka_unit_test(test_recursion),     cmocka_unit_test(test_objects),
-	cmocka_unit_test(test_many),
+	cmocka_unit_test(test_progress),	 cmocka_unit_test(test_same),
+	cmocka_unit_test(test_renamed_by_calls), cmocka_unit_test(test_not_renamed),
+	cmocka_unit_test(test_renamed_by_name),	 cmocka_unit_test(test_renamed_chain),
+	cmocka_unit_test(test_unnamed),		 cmocka_unit_test(test_inlined),
+	cmocka_unit_test(test_inlined_unseen),	 cmocka_unit_test(test_recursion),
+	cmocka_unit_test(test_objects),		 cmocka_unit_test(test_many),
 };
 
 UNIT_TESTS(tests);

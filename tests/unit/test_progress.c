@@ -1,78 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <fcntl.h>
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "report/output/progress.h"
-#include "tests/unit/unit.h"
-
-/* What does not come in this time never comes. */
-#define PATIENCE_MS 60000
+#include "tests/unit/terminal.h"
 
 #define HOUR_NS UINT64_C(3600000000000)
-
-/* Standard error, which is a terminal meanwhile. */
-struct terminal {
-	int other_end, before;
-	char text[4096];
-	size_t size;
-};
-
-static void open_terminal(struct terminal *t)
-{
-	int fd;
-
-	*t = (struct terminal){ .other_end = posix_openpt(O_RDWR | O_NOCTTY) };
-	assert_true(t->other_end >= 0);
-	assert_int_equal(grantpt(t->other_end), 0);
-	assert_int_equal(unlockpt(t->other_end), 0);
-	fd = open(ptsname(t->other_end), O_RDWR | O_NOCTTY);
-	assert_true(fd >= 0);
-	t->before = dup(STDERR_FILENO);
-	assert_true(t->before >= 0 && dup2(fd, STDERR_FILENO) >= 0);
-	close(fd);
-}
-
-static void close_terminal(struct terminal *t)
-{
-	dup2(t->before, STDERR_FILENO);
-	close(t->before);
-	close(t->other_end);
-}
-
-/* Waits until the text is on the terminal. */
-static void expect(struct terminal *t, const char *text)
-{
-	while (!strstr(t->text, text)) {
-		struct pollfd ready = { .fd = t->other_end, .events = POLLIN };
-		ssize_t n;
-
-		assert_int_equal(poll(&ready, 1, PATIENCE_MS), 1);
-		n = read(t->other_end, t->text + t->size, sizeof(t->text) - 1 - t->size);
-		assert_true(n > 0);
-		t->size += (size_t)n;
-	}
-}
 
 static void parts_are_shown(void **state)
 {
 	struct progress_parts p;
 	struct terminal t;
 
-	open_terminal(&t);
-	progress_parts_init(&p, false);
-	p.first_ns = 0;
+	terminal_open(&t);
+	progress_first_ns = 0;
+	progress_parts_init(&p);
 	progress_parts_show(&p, "files", 1, 4);
-	expect(&t, "finding names: files, 1 of 4");
+	terminal_expect(&t, "finding names: files, 1 of 4");
 	progress_parts_show(&p, "tables", 2, 8);
-	expect(&t, "finding names: tables, 2 of 8");
+	terminal_expect(&t, "finding names: tables, 2 of 8");
 	t.size = 0;
 	memset(t.text, 0, sizeof(t.text));
 	progress_parts_end(&p);
-	expect(&t, "\r\033[K");
-	close_terminal(&t);
+	terminal_expect(&t, "\r\033[K");
+	terminal_close(&t);
 }
 
 /* What is done at once leaves nothing on the terminal, and neither does what is to be quiet. */
@@ -81,25 +29,45 @@ static void short_work_is_silent(void **state)
 	struct progress_parts p;
 	struct terminal t;
 
-	open_terminal(&t);
-	progress_parts_init(&p, false);
-	p.first_ns = HOUR_NS;
+	terminal_open(&t);
+	progress_first_ns = HOUR_NS;
+	progress_parts_init(&p);
 	for (int i = 0; i < 3; i++) {
 		progress_parts_show(&p, "files", 0, 4);
 		progress_parts_end(&p);
 	}
 	progress_parts_end(&p);
-	progress_parts_init(&p, true);
+	progress_silence();
+	progress_parts_init(&p);
 	progress_parts_show(&p, "files", 0, 4);
 	assert_false(p.runs);
 	progress_parts_end(&p);
 	assert_int_equal(write(STDERR_FILENO, ".", 1), 1);
-	expect(&t, ".");
-	close_terminal(&t);
+	terminal_expect(&t, ".");
+	terminal_close(&t);
 	assert_string_equal(t.text, ".");
 }
 
+/* What is counted needs no file, and a pass that is added goes on where the one before ended. */
+static void counts_are_shown(void **state)
+{
+	struct progress p;
+	struct terminal t;
+
+	terminal_open(&t);
+	progress_first_ns = 0;
+	progress_begin(&p, "looking");
+	p.size = 200;
+	p.read = 100;
+	progress_show(&p, 20);
+	terminal_expect(&t, "looking: 60 %, 0 s left");
+	progress_end(&p);
+	terminal_expect(&t, "\r\033[K");
+	terminal_close(&t);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(counts_are_shown),
 	cmocka_unit_test(parts_are_shown),
 	cmocka_unit_test(short_work_is_silent),
 };

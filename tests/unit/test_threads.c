@@ -29,6 +29,7 @@ static void a_main_thread_precedes_lower_ids(void **state)
 	static const struct profile_entry entries[] = { { 0, 0, PRF_NONE, 1, 1 },
 							{ 1, 0, PRF_NONE, 1, 1 } };
 	const struct profile p = {
+		.dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE,
 		.groups = groups,
 		.group_count = 2,
 		.entries = entries,
@@ -39,6 +40,31 @@ static void a_main_thread_precedes_lower_ids(void **state)
 	assert_no_error(threads_init(&t, &p));
 	assert_int_equal(t.list[0].group->tid, 50);
 	assert_int_equal(t.list[1].group->tid, 7);
+	threads_release(&t);
+}
+
+/* Of many traces the numbers are those of any thread of the command. */
+static void joined_threads_are_one_for_each_command(void **state)
+{
+	static const struct profile_group groups[] = { GROUP("b", 1, 1), GROUP("a", 2, 2),
+						       GROUP("b", 3, 4) };
+	static const struct profile_entry entries[] = { { 0, 0, PRF_NONE, 1, 1 },
+							{ 1, 0, PRF_NONE, 2, 2 },
+							{ 2, 0, PRF_NONE, 4, 4 } };
+	const struct profile p = {
+		.dimensions = PROFILE_BY_COMM | PROFILE_BY_EVENT,
+		.groups = groups,
+		.group_count = 3,
+		.entries = entries,
+		.entry_count = 3,
+	};
+	struct threads t;
+
+	assert_no_error(threads_init(&t, &p));
+	assert_int_equal(t.count, 2);
+	assert_string_equal(t.list[0].group->comm, "a");
+	assert_int_equal(t.list[0].samples, 2);
+	assert_int_equal(t.list[1].samples, 5);
 	threads_release(&t);
 }
 
@@ -56,6 +82,7 @@ static void groups_of_a_thread_are_merged_by_time(void **state)
 		{ 0, 0, 10 }, { 0, 2, 20 }, { 1, 0, 5 }, { 2, 1, 30 }
 	};
 	const struct profile p = {
+		.dimensions = PROFILE_BY_THREAD | PROFILE_BY_TRACE,
 		.groups = groups,
 		.group_count = 3,
 		.entries = entries,
@@ -99,6 +126,7 @@ static void an_empty_profile_has_no_threads(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(threads_stand_by_process_main_first),
 	cmocka_unit_test(a_main_thread_precedes_lower_ids),
+	cmocka_unit_test(joined_threads_are_one_for_each_command),
 	cmocka_unit_test(groups_of_a_thread_are_merged_by_time),
 	cmocka_unit_test(times_count_from_the_start_of_the_trace),
 	cmocka_unit_test(an_empty_profile_has_no_threads),

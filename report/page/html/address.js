@@ -1,7 +1,7 @@
 /* The page's address: what is shown can be linked to, and the browser's Back goes one step back. */
 
 /* What a step changes; the rest of what is shown only changes along with it. */
-const STEPS = ["view", "zoom", "function", "by", "thread", "running", "focus", "hide", "once"];
+const STEPS = ["view", "zoom", "function", "by", "thread", "running", "from", "to", "scale", "focus", "hide", "once"];
 
 class Address {
 	constructor(app) {
@@ -9,13 +9,16 @@ class Address {
 		this.steps = null;
 	}
 	stepsOf(state) {
-		return STEPS.map((key) => state.get(key)).join("&");
+		/* A search is one step, whatever is typed. */
+		return [...STEPS.map((key) => state.get(key)), state.has("search")].join("&");
 	}
 	/* What one key or click changes is one step, however often it paints. */
 	save() {
 		this.timer ??= setTimeout(() => {
 			this.timer = undefined;
-			this.write(this.state());
+			/* A span of time that is dragged is one step, at its end. */
+			if (!this.app.strip.drag)
+				this.write(this.state());
 		}, 0);
 	}
 	write(state) {

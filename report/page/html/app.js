@@ -35,6 +35,7 @@ class App {
 		this.code = new Code(this.on.code, this);
 		this.strip = new Strip(this.on.strip, profile, {
 			changed: () => this.selected(),
+			dropped: () => this.address.save(),
 			pointed: (event, slice, line) => this.tip.overStrip(this.strip, event, slice, line),
 			pick: (thread) => this.setThread(thread === undefined ? "all" : `t${thread}`),
 		});
@@ -148,7 +149,7 @@ class App {
 		if (diff)
 			parts.push(`before${head.diff.title ? ` (${cut(head.diff.title, 60)})` : ""}: ${weight(baseTotal[0], head.unit)}` +
 				(this.scale === "same" ? ", scaled to the same total" : this.runsDiffer()));
-		parts.push(counted(head.threads.length, "thread"), `recorded for ${(head.duration_ns / 1e9).toFixed(2)} s`);
+		parts.push(counted(head.threads.length, head.threadsAre), `recorded for ${(head.duration_ns / 1e9).toFixed(2)} s`);
 		this.on.status.replaceChildren(parts.join(" · "));
 		/* All boxes of a longer recording have grown. */
 		if (diff && this.scale !== "same" && lengthsDiffer(head.duration_ns, head.diff.duration_ns))

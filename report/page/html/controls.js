@@ -37,7 +37,7 @@ class Controls {
 		const { app, on } = this, { head } = app.profile, { diff } = app.weights;
 		document.title = on.title.textContent = cut(head.title || "prof", 100);
 		on.title.title = head.title;
-		addOption(on.thread, "all", head.threads.length === 1 ? "The only thread" : `All ${head.threads.length} threads`);
+		addOption(on.thread, "all", head.threads.length === 1 ? `The only ${head.threadsAre}` : `All ${head.threads.length} ${head.threadsAre}s`);
 		this.threads = this.listThreads();
 		this.addThreads(THREADS_AT_FIRST);
 		const { running } = app.weights;

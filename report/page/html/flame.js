@@ -19,15 +19,15 @@ class Flame {
 		this.zoom = 0;
 		this.cursor = -1;
 		this.boxes = [];
+		this.chains = new Map();
 		this.below = 0; /* what is scrolled away at the foot of a flame: it stays as it is */
 		scroller.addEventListener("scroll", () => this.scrolled());
 		scroller.addEventListener("mousemove", (event) => this.host.hover(this, this.at(event), event));
 		scroller.addEventListener("mouseleave", () => this.host.hover(this, -1));
 		scroller.addEventListener("click", (event) => this.clicked(event));
-		scroller.addEventListener("dblclick", (event) => {
-			const node = this.at(event);
-			if (node > 0)
-				this.host.chosen(this.tree.fn[node]);
+		scroller.addEventListener("dblclick", () => {
+			if (this.clickedOn > 0)
+				this.host.chosen(this.tree.fn[this.clickedOn]);
 		});
 		scroller.addEventListener("contextmenu", (event) => {
 			const node = this.at(event);
@@ -233,8 +233,12 @@ class Flame {
 				return box.node;
 		return -1;
 	}
+	/* Of a double click the first one says which frame: the second may find another one in its place. */
 	clicked(event) {
+		if (event.detail > 1)
+			return;
 		const node = this.at(event);
+		this.clickedOn = this.chains.has(node) ? -1 : node;
 		this.cursor = node;
 		this.scroller.focus({ preventScroll: true });
 		if (node >= 0)

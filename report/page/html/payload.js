@@ -154,8 +154,11 @@ function readChanges(reader, functions) {
 function readProfile(bytes) {
 	const reader = new Reader(bytes);
 	const head = reader.json();
-	head.threads = head.threads.map(([pid, tid, comm, trace]) => ({ pid, tid, comm: plain(comm),
-		process: `${trace}.${pid}`, label: `${plain(comm)} ${pid === tid ? pid : `${pid}/${tid}`}` }));
+	/* Where there are many traces, all threads of a command are one, without numbers. */
+	head.threadsAre = head.threads.length && head.threads[0][0] === null ? "command" : "thread";
+	head.threads = head.threads.map(([pid, tid, comm, trace], i) => pid === null
+		? { pid, tid, comm: plain(comm), process: `${i}`, label: plain(comm) }
+		: { pid, tid, comm: plain(comm), process: `${trace}.${pid}`, label: `${plain(comm)} ${pid === tid ? pid : `${pid}/${tid}`}` });
 	const texts = new Texts(reader);
 	const n = reader.number();
 	const functions = {

@@ -6,10 +6,11 @@
 const STRIP_ROWS = 8, STRIP_ROW = 13, STRIP_AXIS = 16, STRIP_LABEL = 150;
 
 class Strip {
-	constructor(canvas, profile, { changed, pointed, pick }) {
+	constructor(canvas, profile, { changed, dropped, pointed, pick }) {
 		this.canvas = canvas;
 		this.profile = profile;
 		this.changed = changed;
+		this.dropped = dropped;
 		this.pointed = pointed;
 		this.pick = pick;
 		this.slices = profile.head.slices;
@@ -18,7 +19,11 @@ class Strip {
 		this.fill();
 		canvas.addEventListener("pointerdown", (event) => this.down(event));
 		canvas.addEventListener("pointermove", (event) => this.move(event));
-		canvas.addEventListener("pointerup", () => { this.drag = null; });
+		for (const end of ["pointerup", "pointercancel"])
+			canvas.addEventListener(end, () => {
+				this.drag = null;
+				this.dropped();
+			});
 		canvas.addEventListener("pointerleave", () => this.pointed(null));
 		canvas.addEventListener("dblclick", () => this.select(0, this.slices));
 		canvas.addEventListener("keydown", (event) => this.key(event));
@@ -57,7 +62,7 @@ class Strip {
 		this.rows = steps.map(added);
 		this.waits = waits.map((rows) => rows.map(added)); /* by state */
 		this.labels = this.rows.map((_, row) => row < own ? head.threads[order[row]].label
-			: `${order.length - own} other threads`);
+			: `${order.length - own} other ${head.threadsAre}s`);
 	}
 	/* A wait is counted at its end, but drawn over the slices that it took. */
 	length(slice, value, wait) {

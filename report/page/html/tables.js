@@ -14,20 +14,23 @@ class FunctionTable {
 		this.key = "self";
 		this.first = -1;
 	}
-	/* The columns: what they are called, what they sort by, and what they show of a function. */
+	/* The columns: what they are called, of which kind they are, what they sort by, and what they show of a function. */
 	columns() {
 		const { app } = this, { profile, weights } = app, { self, total } = weights.functions();
-		const share = (name, values) => ({ key: name.toLowerCase(), name, of: (f) => values[f],
+		const share = (name, values) => ({ key: name.toLowerCase(), name, kind: "number", of: (f) => values[f],
 			text: (f) => percent(values[f], weights.whole), bar: true });
-		const change = (name, key) => ({ key: `${key}-change`, name, of: (f) => Math.abs(app.changes.functions.changeOf(f, key) ?? -1),
+		const change = (name, key) => ({ key: `${key}-change`, name, kind: "number",
+			of: (f) => Math.abs(app.changes.functions.changeOf(f, key) ?? -1),
 			cell: (f, cell) => app.changes.functions.fillChange(f, key, cell) });
+		/* Of the same whole, so that it can be compared with what is beside it. */
+		const before = (key) => ({ key: `${key}-before`, name: "before", kind: "number before",
+			of: (f) => weights.baseFunctions()[key][f],
+			text: (f) => percent(weights.baseFunctions()[key][f] * weights.baseScale, weights.whole) });
 		const list = weights.diff
-			? [share("Self", self), change("±", "self"), share("Total", total), change("±", "total")]
+			? [share("Self", self), before("self"), change("±", "self"), share("Total", total), before("total"), change("±", "total")]
 			: [share("Self", self), share("Total", total)];
-		if (!weights.diff)
-			list.push({ key: "object", name: "Object", wide: true,
-				text: (f) => profile.texts.get(profile.functions.object[f]) });
-		return [...list, { key: "name", name: "Function", text: (f) => profile.name(f) }];
+		return [...list, { key: "object", name: "Object", kind: "object", text: (f) => profile.texts.get(profile.functions.object[f]) },
+			{ key: "name", name: "Function", kind: "name", text: (f) => profile.name(f) }];
 	}
 	listed() {
 		const { app } = this, { total } = app.weights.functions(), list = [];
@@ -43,7 +46,7 @@ class FunctionTable {
 		/* Functions are numbered by name. */
 		if (by.of)
 			list.sort((a, b) => by.of(b) - by.of(a) || a - b);
-		else if (by.wide)
+		else if (by.kind === "object")
 			list.sort((a, b) => (by.text(a) < by.text(b) ? -1 : by.text(a) > by.text(b) ? 1 : a - b));
 		this.first = list[0] ?? -1;
 		for (const column of columns)
@@ -79,7 +82,7 @@ class FunctionTable {
 		this.host.querySelector("[aria-sort=descending]").focus({ focusVisible: false });
 	}
 	cell(column, f) {
-		const made = element("td", column.text?.(f), column.key === "name" ? "name" : column.wide ? "object" : "number");
+		const made = element("td", column.text?.(f), column.kind);
 		column.cell?.(f, made);
 		if (column.most > 0)
 			made.style.setProperty("--bar", `${(100 * column.of(f) / column.most).toFixed(1)}%`);
@@ -87,8 +90,8 @@ class FunctionTable {
 	}
 	heading(columns) {
 		const head = element("thead"), line = element("tr");
-		for (const { key, name, wide } of columns) {
-			const cell = element("th", name + (key === this.key ? " ▾" : ""), key === "name" ? "name" : wide ? "object" : "number");
+		for (const { key, name, kind } of columns) {
+			const cell = element("th", name + (key === this.key ? " ▾" : ""), kind);
 			cell.setAttribute("aria-sort", key === this.key ? "descending" : "none");
 			cell.tabIndex = 0;
 			cell.addEventListener("click", () => this.sortBy(key));
