@@ -540,6 +540,7 @@ void sampler_unwinder_maps(const struct sampler *s, struct unwinder_maps *maps)
 		.segments = bpf_map__fd(s->skeleton->maps.unwind_segments),
 		.pages = bpf_map__fd(s->skeleton->maps.unwind_pages),
 		.rules = bpf_map__fd(s->skeleton->maps.unwind_rules),
+		.first_slab = bpf_map__fd(s->skeleton->maps.unwind_first_slab),
 		.slabs = bpf_map__fd(s->skeleton->maps.unwind_slabs),
 		.processes = bpf_map__fd(s->skeleton->maps.unwind_processes),
 		.files = bpf_map__fd(s->skeleton->maps.unwind_files),
