@@ -349,6 +349,8 @@ static int start(struct session *s)
 		s->signal_fd);
 	int status = error ? fail_error(error) : 0;
 
+	if (!status && (error = sampler_ready(s->sources.sampler)))
+		status = fail_kernel(error);
 	s->began_ns = clock_now() + s->settings->delay_ns;
 	if (!status && !s->settings->delay_ns)
 		status = start_sampling(s);

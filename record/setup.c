@@ -602,10 +602,11 @@ int session_set_up(struct session *s)
 	if (!status)
 		status = find_targets(s);
 	hurry();
-	if (!status)
-		status = open_world(s);
+	/* First, as the verifier may work while processes are read. */
 	if (!status)
 		status = open_sampler(s);
+	if (!status)
+		status = open_world(s);
 	if (!status)
 		status = open_unwinding(s);
 	if (!status)

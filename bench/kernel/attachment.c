@@ -36,6 +36,7 @@ static struct error *failed(struct error *error)
 void attachment_release(struct attachment *a)
 {
 	program_free(a->program);
+	program_free(a->walking);
 	program_free(a->departure);
 	if (a->sampler)
 		sampler_stop(a->sampler);
@@ -171,6 +172,7 @@ struct error *attachment_sampler(struct attachment *a, const struct worker *work
 		.ring_bytes = RING_BYTES,
 		.unwind_by = wanted->unwind_by,
 		.time_phases = a->time_phases,
+		.runtimes_later = true, /* as with -p */
 	};
 	struct error *error = event_list_parse(&a->events, wanted->event);
 
@@ -180,7 +182,9 @@ struct error *attachment_sampler(struct attachment *a, const struct worker *work
 		return no_event(error);
 	error = load(a, worker, &options);
 	if (!error)
-		error = find_program(&a->program, "sample_timer");
+		error = find_program(&a->program, "enter_timer");
+	if (!error)
+		error = find_program(&a->walking, "sample_native");
 	return error ? error : start(a);
 }
 

@@ -30,7 +30,8 @@ struct attachment {
 	struct unwinder *unwinder;
 	struct scripts *scripts;
 	struct javascript *javascript;
-	struct program *program;   /* the one that samples; with waits, at their end */
+	struct program *program;   /* what the event runs; with waits, at their end */
+	struct program *walking;   /* without waits: what that calls, where no runtime is known */
 	struct program *departure; /* with waits: the one that notes their beginning */
 	double load_ns;		   /* of the sampler's programs: open, verify, JIT */
 

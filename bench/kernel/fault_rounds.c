@@ -149,7 +149,7 @@ static struct error *with_sampler(struct fault_rounds *r, struct fault_round *ro
 	if (!error)
 		error = count_runs(r, &a, round);
 	if (!error)
-		error = program_sizes(a.attachment.program, &r->sizes);
+		error = program_sizes(a.attachment.walking, &r->sizes);
 	r->load_ns[r->count] = a.attachment.load_ns;
 	attachment_release(&a.attachment);
 	return error;

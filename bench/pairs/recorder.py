@@ -2,17 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the recorder itself costs: two builds of prof-record in interleaved pairs.
 
-usage: recorder.py [--rounds N] [--only start|python|many|javac|busy] OLD NEW
+usage: recorder.py [--rounds N] [--only NAME] OLD NEW
 
-  start  -p of one busy process: from the start of prof-record to its first sample, its CPU time, and
-         the memory of its BPF maps
-  python the same for one that runs Python
-  many   the same with -a beside 500 processes that sleep
-  javac  CPU time while javac compiles 200 files, in percent of a CPU, start included
-  busy   CPU time for two busy processes, without the start: 6 s less 1 s, in percent of a CPU
+  start   -p of one busy process: from the start of prof-record to its first sample, its CPU time, the
+          memory of its BPF maps, and the most that it had in memory itself
+  small   the same for a C program that needs no library but libc
+  waits   the same with --off-cpu
+  python  the same for one that runs Python
+  many    the same with -a beside 500 processes that sleep
+  command from the start of prof-record until a command in C runs, its CPU time, and its memory
+  javac   CPU time while javac compiles 200 files, in percent of a CPU, start included
+  busy    CPU time for two busy processes, without the start: 6 s less 1 s, in percent of a CPU
 
-Prints the medians of both, and the median of the ratios of pairs with its 95 % interval. Nothing else
-should run on the machine.
+Prints the medians of both with the smallest in parentheses, and the median of the ratios of pairs with its
+95 % interval. Nothing else should run on the machine.
 """
 import argparse
 import glob
@@ -31,6 +34,24 @@ import slowdown  # pylint: disable=wrong-import-position
 LOOP = ["sh", "-c", "while :; do :; done"]
 PYTHON_LOOP = [sys.executable, "-S", "-c", "while True: pass"]
 RATE = "999"
+NAMES = ["start", "small", "waits", "python", "many", "command", "javac", "busy"]
+# With an argument it says when it began, and ends.
+SMALL = r"""
+#include <stdio.h>
+#include <time.h>
+
+int main(int argc, char **argv)
+{
+	struct timespec now;
+
+	(void)argv;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (argc > 1)
+		return printf("%lld\n", now.tv_sec * 1000000000LL + now.tv_nsec) < 0;
+	for (volatile unsigned long n = 0;; n++)
+		;
+}
+"""
 
 
 def map_bytes(pid):
@@ -67,7 +88,20 @@ def start(record, report, folder, arguments):
         recorder.returncode = status
     return {"first sample, ms": (first_sample(report, trace) - began) / 1e6,
             "CPU of the start and 0.5 s, ms": 1e3 * (usage.ru_utime + usage.ru_stime),
-            "maps, MB": maps / 1e6}
+            "maps, MB": maps / 1e6,
+            "memory, MB": usage.ru_maxrss * 1024 / 1e6}
+
+
+def start_command(record, folder, command):
+    began = time.monotonic_ns()
+    with subprocess.Popen([record, "-q", "-F", RATE, "-o", os.path.join(folder, "trace"), "--", *command],
+                          stdout=subprocess.PIPE, text=True) as recorder:
+        said = recorder.stdout.read()
+        _, status, usage = os.wait4(recorder.pid, 0)
+        recorder.returncode = status
+    return {"command runs, ms": (int(said) - began) / 1e6,
+            "CPU, ms": 1e3 * (usage.ru_utime + usage.ru_stime),
+            "memory, MB": usage.ru_maxrss * 1024 / 1e6}
 
 
 def percent(record, folder, arguments):
@@ -109,6 +143,17 @@ def measures(only, report, folder):
         with Programs(LOOP) as loops:
             return start(record, report, folder, ["-p", str(loops[0].pid)])
 
+    def small(record):
+        with Programs([program]) as programs:
+            return start(record, report, folder, ["-p", str(programs[0].pid)])
+
+    def waits(record):
+        with Programs([program]) as programs:
+            return start(record, report, folder, ["--off-cpu", "-p", str(programs[0].pid)])
+
+    def command(record):
+        return start_command(record, folder, [program, "once"])
+
     def python(record):
         with Programs(PYTHON_LOOP) as loops:
             return start(record, report, folder, ["-p", str(loops[0].pid)])
@@ -124,10 +169,12 @@ def measures(only, report, folder):
         with Programs(LOOP, LOOP) as loops:
             return steady(record, folder, ",".join(str(p.pid) for p in loops))
 
+    program = os.path.join(folder, "small")
+    subprocess.run(["cc", "-x", "c", "-o", program, "-"], input=SMALL, text=True, check=True)
     if only in (None, "javac"):
         compiler = slowdown.prepare_javac(folder)
         subprocess.run(compiler([]), check=True, stderr=subprocess.DEVNULL)
-    for name, function in ("start", one), ("python", python), ("many", many), ("javac", javac), ("busy", busy):
+    for name, function in zip(NAMES, (one, small, waits, python, many, command, javac, busy)):
         if only in (None, name):
             yield name, function
 
@@ -135,7 +182,7 @@ def measures(only, report, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--only", choices=["start", "python", "many", "javac", "busy"])
+    parser.add_argument("--only", choices=NAMES)
     parser.add_argument("old")
     parser.add_argument("new")
     options = parser.parse_args()
@@ -151,8 +198,8 @@ def main():
             old, new = runs[options.old], runs[options.new]
             for what in old[0]:
                 pairs = [(o[what], n[what]) for o, n in zip(old, new)]
-                print("| %s | %s | %.3g | %.3g | %.2f [%.2f, %.2f] |" %
-                      (name, what, *(statistics.median(v) for v in zip(*pairs)),
+                print("| %s | %s | %.3g (%.3g) | %.3g (%.3g) | %.2f [%.2f, %.2f] |" %
+                      (name, what, *(f(v) for v in zip(*pairs) for f in (statistics.median, min)),
                        *slowdown.interval([n / o for o, n in pairs])), flush=True)
     print("load average: %.2f %.2f %.2f" % os.getloadavg())
     return 0

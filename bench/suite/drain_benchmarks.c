@@ -171,7 +171,10 @@ static void drain_run(void *state, uint64_t iterations)
 
 /* -------- one sample after the other -------- */
 
-/* The same with one sample an iteration, and one resolver and writer for all of them. */
+/*
+ * The same with one sample an iteration, and one resolver and writer for all of them. `drain/known`
+ * has seen all of their stacks before.
+ */
 struct one_state {
 	struct drain_state *drain;
 	struct resolver *resolver;
@@ -256,6 +259,15 @@ static void one_run(void *state, uint64_t iterations)
 	}
 }
 
+static struct error *known_setup(void **state, uint64_t seed)
+{
+	struct error *error = one_setup(state, seed);
+
+	if (!error)
+		one_run(*state, SAMPLES);
+	return error;
+}
+
 static struct error *one_check(void *state)
 {
 	const struct one_state *o = state;
@@ -290,6 +302,7 @@ static const struct benchmark table[] = {
 	  "samples/s",
 	  { drain_setup, drain_run, drain_check, drain_teardown, drain_size } },
 	{ "drain/one", NULL, { one_setup, one_run, one_check, one_teardown } },
+	{ "drain/known", NULL, { known_setup, one_run, one_check, one_teardown } },
 };
 
 const struct benchmark_table drain_benchmarks = { table, sizeof(table) / sizeof(*table) };

@@ -35,7 +35,19 @@ struct {
 	__type(value, struct unwind_rule);
 } unwind_rules SEC(".maps");
 
-/* Each slab is a map of its own, so that the recorder creates only as many as it needs. */
+/*
+ * Slab 0, which is there from the beginning, and enough for most targets: the kernel waits for all
+ * readers when a map is put among `unwind_slabs`.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, UNWIND_SLAB_ROWS * sizeof(__u32));
+} unwind_first_slab SEC(".maps");
+
+/* Each other slab is a map of its own, so that the recorder creates only as many as it needs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, UNWIND_MAX_SLABS);
@@ -80,24 +92,30 @@ __noinline int find_segment(__u32 first, __u32 count, __u64 pc)
 	return (int)first;
 }
 
+static __always_inline __u32 *slab_rows(__u32 slab_index)
+{
+	__u32 zero = 0;
+	void *slab;
+
+	if (!slab_index)
+		return bpf_map_lookup_elem(&unwind_first_slab, &zero);
+	slab = bpf_map_lookup_elem(&unwind_slabs, &slab_index);
+	return slab ? bpf_map_lookup_elem(slab, &zero) : NULL;
+}
+
 /* The rule that holds at `offset` from the first byte of the page. */
 __noinline __u32 find_rule(__u32 page_index, __u32 offset)
 {
 	struct unwind_page *page = bpf_map_lookup_elem(&unwind_pages, &page_index);
 	__u32 key = offset << 16 | 0xffff;
-	__u32 slab_index, first, count, zero = 0;
-	void *slab;
+	__u32 first, count;
 	__u32 *rows;
 
 	if (!page || !page->rows)
 		return 0;
 	first = page->first;
 	count = page->rows;
-	slab_index = page->slab;
-	slab = bpf_map_lookup_elem(&unwind_slabs, &slab_index);
-	if (!slab)
-		return 0;
-	rows = bpf_map_lookup_elem(slab, &zero);
+	rows = slab_rows(page->slab);
 	if (!rows)
 		return 0;
 	for (__u64 i = 0; i < 16 && count > 1; i++) {

@@ -24,7 +24,7 @@
 #include "bpf/abi/sample.h"
 #include "bpf/walk/unwind_step.bpf.h"
 
-#define WALK_STEPS 8 /* frames per call of walk_steps() */
+#define WALK_STEPS 4 /* frames per call of walk_steps() */
 
 static __always_inline int take_steps(__u32 index, bool runtimes)
 {

@@ -4,6 +4,7 @@
 #include "bpf/sampler.skel.h"
 #include "common/clock.h"
 #include "record/system/privileges.h"
+#include "record/system/thread.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -49,7 +50,10 @@ int full_timer_put_first(struct full_timer *f)
 	return f->first ? put(f, f->first->progs.sample_native) : 0;
 }
 
-/* All maps but the constants are the first edition's; it has no map that it does not need. */
+/*
+ * All maps but the constants are the first edition's; it has no map that it does not need.
+ * Variables are no map yet if there is no first edition, and nothing of timers' program.
+ */
 static int share_maps(struct sampler_bpf *full, const struct sampler_bpf *first)
 {
 	struct bpf_map *map;
@@ -60,7 +64,8 @@ static int share_maps(struct sampler_bpf *full, const struct sampler_bpf *first)
 		const struct bpf_map *shared = bpf_object__find_map_by_name(first->obj,
 									    bpf_map__name(map));
 
-		if (status || map == full->maps.rodata)
+		if (status || map == full->maps.rodata ||
+		    (map == full->maps.bss && bpf_map__fd(shared) < 0))
 			continue;
 		if (bpf_map__fd(shared) < 0)
 			status = bpf_map__set_autocreate(map, false);
@@ -70,12 +75,12 @@ static int share_maps(struct sampler_bpf *full, const struct sampler_bpf *first)
 	return status;
 }
 
-static int load(struct full_timer *f)
+/* All but the verifier's work. */
+static int prepare(struct full_timer *f)
 {
 	char path[64];
 	LIBBPF_OPTS(bpf_object_open_opts, options);
 	struct bpf_program *program;
-	int status;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", f->types);
 	if (f->types >= 0)
@@ -86,10 +91,16 @@ static int load(struct full_timer *f)
 	memcpy(f->skeleton->rodata, f->first->rodata, sizeof(*f->skeleton->rodata));
 	bpf_object__for_each_program(program, f->skeleton->obj)
 		bpf_program__set_autoload(program, program == f->skeleton->progs.sample_timer);
-	status = share_maps(f->skeleton, f->first);
+	return share_maps(f->skeleton, f->first);
+}
+
+static int load(struct full_timer *f)
+{
+	int status = f->alone ? 0 : prepare(f);
+
 	if (!status)
 		status = sampler_bpf__load(f->skeleton);
-	if (!status)
+	if (!status && !f->alone)
 		status = put(f, f->skeleton->progs.sample_timer);
 	if (!status)
 		f->since_ns = clock_now();
@@ -116,24 +127,44 @@ static void warn(const struct full_timer *f, int error)
 static void *run(void *context)
 {
 	struct full_timer *f = context;
-	int status;
 
 	privileges_drop_in_thread(PRIVILEGES_FOR_PROGRAMS);
-	status = load(f);
-	if (status)
-		warn(f, -status);
+	f->status = load(f);
+	if (f->status && !f->alone)
+		warn(f, -f->status);
 	return NULL;
 }
 
 /* Where there may be no more threads it is tried again at each look, and said once. */
 static void begin(struct full_timer *f)
 {
-	int error = pthread_create(&f->thread, NULL, run, f);
+	int error = thread_start(&f->thread, run, f);
 
 	f->begun = !error;
 	if (error && !f->refused)
 		warn(f, error);
 	f->refused = error;
+}
+
+bool full_timer_begin(struct full_timer *f, const struct sampler_bpf *sampler, int types)
+{
+	f->first = sampler;
+	f->types = types;
+	f->alone = true;
+	f->status = prepare(f);
+	f->begun = !f->status && !thread_start(&f->thread, run, f);
+	if (f->begun)
+		return true;
+	sampler_bpf__destroy(f->skeleton);
+	f->skeleton = NULL;
+	f->first = NULL;
+	f->alone = false;
+	return false;
+}
+
+const struct bpf_program *full_timer_program(const struct full_timer *f)
+{
+	return f->alone ? f->skeleton->progs.sample_timer : NULL;
 }
 
 bool full_timer_look(struct full_timer *f)
@@ -145,12 +176,13 @@ bool full_timer_look(struct full_timer *f)
 	return f->begun;
 }
 
-void full_timer_wait(struct full_timer *f)
+int full_timer_wait(struct full_timer *f)
 {
 	if (f->begun)
 		pthread_join(f->thread, NULL);
 	f->begun = false;
 	f->first = NULL;
+	return f->alone ? f->status : 0;
 }
 
 bool full_timer_release(struct full_timer *f)

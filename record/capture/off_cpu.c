@@ -12,24 +12,23 @@
 #include <unistd.h>
 
 /* Number of arguments that the tracepoint passes to programs; 0 if there is no such tracepoint. */
-static int tracepoint_arguments(const char *name)
+static int tracepoint_arguments(const struct btf *kernel, const char *name)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
 	const struct btf_type *type;
 	char full[64];
-	int id, n = 0;
+	int id;
 
-	if (!btf)
+	if (!kernel)
 		return 0;
 	snprintf(full, sizeof(full), "btf_trace_%s", name);
-	id = btf__find_by_name_kind(btf, full, BTF_KIND_TYPEDEF);
+	id = btf__find_by_name_kind(kernel, full, BTF_KIND_TYPEDEF);
 	/* typedef void (*btf_trace_x)(void *, the arguments...) */
-	if (id > 0 && (type = btf__type_by_id(btf, btf__type_by_id(btf, (uint32_t)id)->type)) &&
-	    btf_is_ptr(type) && (type = btf__type_by_id(btf, type->type)) &&
+	if (id > 0 &&
+	    (type = btf__type_by_id(kernel, btf__type_by_id(kernel, (uint32_t)id)->type)) &&
+	    btf_is_ptr(type) && (type = btf__type_by_id(kernel, type->type)) &&
 	    btf_is_func_proto(type))
-		n = (int)btf_vlen(type) - 1;
-	btf__free(btf);
-	return n;
+		return (int)btf_vlen(type) - 1;
+	return 0;
 }
 
 bool off_cpu_ends_switch(const char *symbol)
@@ -60,11 +59,21 @@ static bool find_probe(char *name, size_t size)
 	return found;
 }
 
-static enum off_cpu_way find_way(struct off_cpu *o)
+static enum off_cpu_way find_way(struct off_cpu *o, const struct btf *kernel)
 {
-	if (tracepoint_arguments("sched_exit_tp"))
+	if (tracepoint_arguments(kernel, "sched_exit_tp"))
 		return OFF_CPU_AT_EXIT;
 	return find_probe(o->probe, sizeof(o->probe)) ? OFF_CPU_BY_PROBE : OFF_CPU_WHEN_LEAVING;
+}
+
+/* What depends on the kernel. Its types are read once, which takes some 10 ms. */
+static void ask_kernel(struct off_cpu *o, struct sampler_bpf *skeleton, bool when_leaving)
+{
+	struct btf *kernel = btf__load_vmlinux_btf();
+
+	o->way = when_leaving ? OFF_CPU_WHEN_LEAVING : find_way(o, kernel);
+	skeleton->rodata->switch_tells_state = tracepoint_arguments(kernel, "sched_switch") >= 4;
+	btf__free(kernel);
 }
 
 void off_cpu_tell(struct off_cpu *o, struct sampler_bpf *skeleton, const struct event_list *events,
@@ -80,10 +89,8 @@ void off_cpu_tell(struct off_cpu *o, struct sampler_bpf *skeleton, const struct 
 		else
 			skeleton->rodata->preempted_event = (uint32_t)i;
 	}
-	if (o->wanted) {
-		o->way = options->when_leaving ? OFF_CPU_WHEN_LEAVING : find_way(o);
-		skeleton->rodata->switch_tells_state = tracepoint_arguments("sched_switch") >= 4;
-	}
+	if (o->wanted)
+		ask_kernel(o, skeleton, options->when_leaving);
 	skeleton->rodata->off_cpu_min_ns = options->min_ns;
 	skeleton->rodata->wakers = options->wakers;
 	skeleton->rodata->walk_when_leaving = o->way == OFF_CPU_WHEN_LEAVING;

@@ -8,7 +8,9 @@
 #include "record/capture/sampler_maps.h"
 #include "record/events/event_attributes.h"
 #include "record/system/cpus.h"
+#include "record/system/privileges.h"
 #include "record/system/proc.h"
+#include "record/system/thread.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -31,10 +33,10 @@
 struct attached {
 	int fd;
 	uint32_t cpu;
-	size_t number;	 /* of the event */
-	uint32_t opened; /* how many events were opened up to this one */
-	const struct bpf_program *program;
-	struct bpf_link *link; /* once sampling began */
+	size_t number;			   /* of the event */
+	uint32_t opened;		   /* how many events were opened up to this one */
+	const struct bpf_program *program; /* NULL: full_timer's, once that is loaded */
+	struct bpf_link *link;		   /* once sampling began */
 };
 
 struct sampler {
@@ -98,13 +100,12 @@ static struct error *open_event(struct sampler *s, const struct event *event,
 static struct error *open_counter(struct sampler *s, const struct event *event, size_t number,
 				  uint32_t cpu)
 {
-	struct attached attached = { .cpu = cpu,
-				     .number = number,
-				     .program = s->full_timer.first
-							? s->skeleton->progs.enter_timer
-							: s->skeleton->progs.sample_timer };
+	struct attached attached = { .cpu = cpu, .number = number };
 	struct perf_event_attr attributes;
 
+	if (!s->full_timer.alone)
+		attached.program = s->full_timer.first ? s->skeleton->progs.enter_timer
+						       : s->skeleton->progs.sample_timer;
 	event_attributes(event, &attributes);
 	return open_event(s, event, &attributes, attached);
 }
@@ -235,33 +236,86 @@ static struct error *map_rings(struct sampler *s, const struct sampler_options *
 }
 
 /*
- * Opens the programs, which shall get the kernel's types from the file if they can. libbpf reads it
- * when it loads them, but has to have its name now.
+ * Opens the programs, which shall get the kernel's types from the file, if there is one. libbpf
+ * reads it when it loads them, but has to have its name now.
  */
-static struct sampler_bpf *open_programs(struct sampler *s)
+static struct sampler_bpf *open_programs(const struct sampler *s)
 {
 	char path[64];
-	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = path);
-	struct sampler_bpf *skeleton;
+	LIBBPF_OPTS(bpf_object_open_opts, options);
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", s->types);
-	skeleton = sampler_bpf__open_opts(&options);
-	if (!skeleton || kernel_types_write(bpf_object__btf(skeleton->obj), s->types))
-		return skeleton;
-	sampler_bpf__destroy(skeleton);
+	if (s->types >= 0)
+		options.btf_custom_path = path;
+	return sampler_bpf__open_opts(&options);
+}
+
+/* A thread writes the kernel's types, which takes nearly as long as to make the maps. */
+struct types_writing {
+	const struct btf *wanted;
+	int fd;
+	bool written;
+	pthread_t thread;
+};
+
+static void *write_types(void *context)
+{
+	struct types_writing *w = context;
+
+	privileges_drop_in_thread(PRIVILEGES_FOR_NOTHING);
+	w->written = kernel_types_write(w->wanted, w->fd);
+	return NULL;
+}
+
+static size_t count_timers(const struct event_list *events)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < events->n; i++)
+		n += events->events[i].source == EVENT_PERF;
+	return n;
+}
+
+/* Programs for other samples are loaded once, with all that they may need. */
+static bool may_wait_for_runtimes(const struct sampler_options *options)
+{
+	return options->runtimes_later && count_timers(options->events) == options->events->n;
+}
+
+/* 0 or -errno. */
+static int make_maps(struct sampler *s, const struct sampler_options *options)
+{
+	tell(s->skeleton, options);
+	off_cpu_tell(&s->off_cpu, s->skeleton, options->events, &options->off_cpu);
+	s->full_timer.warn = options->off_cpu.warn;
+	return sampler_maps_make(s->skeleton, &(struct sampler_maps_options){
+						      .events = options->events,
+						      .possible_cpus = s->possible_cpus,
+						      .ring_bytes = options->ring_bytes,
+					      });
+}
+
+/* The same without the file of the kernel's types: libbpf reads all of them. */
+static int make_maps_anew(struct sampler *s, const struct sampler_options *options)
+{
+	sampler_bpf__destroy(s->skeleton);
 	if (s->types >= 0)
 		close(s->types);
 	s->types = -1;
-	return sampler_bpf__open();
+	s->skeleton = open_programs(s);
+	return s->skeleton ? make_maps(s, options) : -errno;
 }
 
-/* Only samples of timers: programs for others are loaded once, with all that they may need. */
-static bool has_timers_only(const struct event_list *events)
+/* Makes the maps while the kernel's types are written. 0 or -errno. */
+static int make_maps_and_types(struct sampler *s, const struct sampler_options *options)
 {
-	for (size_t i = 0; i < events->n; i++)
-		if (events->events[i].source != EVENT_PERF)
-			return false;
-	return true;
+	struct types_writing w = { bpf_object__btf(s->skeleton->obj), s->types };
+	bool threaded = s->types >= 0 && !thread_start(&w.thread, write_types, &w);
+	int status = make_maps(s, options);
+
+	if (threaded)
+		pthread_join(w.thread, NULL);
+	return w.written || status ? status : make_maps_anew(s, options);
 }
 
 /* Opens the programs, which are loaded later, and makes their maps. */
@@ -271,36 +325,27 @@ static struct error *open_maps(struct sampler *s, const struct sampler_options *
 
 	s->types = memfd_create("types", MFD_CLOEXEC);
 	s->skeleton = open_programs(s);
-	status = s->skeleton ? 0 : -errno;
-	if (!status) {
-		tell(s->skeleton, options);
-		off_cpu_tell(&s->off_cpu, s->skeleton, options->events, &options->off_cpu);
-		s->full_timer.warn = options->off_cpu.warn;
-		status = sampler_maps_make(s->skeleton, &(struct sampler_maps_options){
-								.events = options->events,
-								.possible_cpus = s->possible_cpus,
-								.ring_bytes = options->ring_bytes,
-							});
-	}
+	status = s->skeleton ? make_maps_and_types(s, options) : -errno;
 	return status ? error_system(status, "cannot make the maps of the BPF programs")
 		      : map_rings(s, options);
 }
 
 static struct error *load(struct sampler *s, const struct sampler_options *options)
 {
-	bool later = options->runtimes_later && has_timers_only(options->events) &&
+	bool later = may_wait_for_runtimes(options) &&
 		     full_timer_foresee(&s->full_timer, s->skeleton, s->types);
 	int status;
 
 	bpf_program__set_autoload(s->skeleton->progs.enter_timer, later);
 	bpf_program__set_autoload(s->skeleton->progs.sample_native, later);
-	bpf_program__set_autoload(s->skeleton->progs.sample_timer, !later);
+	bpf_program__set_autoload(s->skeleton->progs.sample_timer,
+				  count_timers(options->events) && !later && !s->full_timer.alone);
 	status = sampler_bpf__load(s->skeleton);
 	/* For libbpf a kernel that had no memory for its first array is one whose arrays cannot be
 	 * mapped. */
 	if (!status && !s->skeleton->bss)
 		status = -ENOMEM;
-	if (!status)
+	if (!status && later)
 		status = full_timer_put_first(&s->full_timer);
 	if (status)
 		return error_system(status, "cannot load the BPF programs");
@@ -351,6 +396,9 @@ struct error *sampler_new(struct sampler **sampler, const struct sampler_options
 		sampler_free(s);
 		return error;
 	}
+	/* Without a thread for it the program is loaded with the others. */
+	if (count_timers(options->events) && !may_wait_for_runtimes(options))
+		full_timer_begin(&s->full_timer, s->skeleton, s->types);
 	*sampler = s;
 	return NULL;
 }
@@ -430,13 +478,25 @@ bool sampler_walked_runtimes(const struct sampler *s, uint64_t time_ns)
 	return full_timer_was_used(&s->full_timer, time_ns);
 }
 
+struct error *sampler_ready(struct sampler *s)
+{
+	/* What has a runtime already is walked from the first sample on. */
+	int status = full_timer_look(&s->full_timer) ? full_timer_wait(&s->full_timer) : 0;
+
+	if (status)
+		return error_system(status, "cannot load the BPF programs");
+	for (size_t i = 0; i < s->attached_count; i++)
+		if (!s->attached[i].program)
+			s->attached[i].program = full_timer_program(&s->full_timer);
+	return NULL;
+}
+
 struct error *sampler_start(struct sampler *s)
 {
-	struct error *error = off_cpu_start(&s->off_cpu, s->skeleton);
+	struct error *error = sampler_ready(s);
 
-	/* What has a runtime already is walked from the first sample on. */
-	if (full_timer_look(&s->full_timer))
-		full_timer_wait(&s->full_timer);
+	if (!error)
+		error = off_cpu_start(&s->off_cpu, s->skeleton);
 	s->started = true;
 	for (size_t i = 0; i < s->attached_count && !error; i++)
 		error = attach(&s->attached[i]);
@@ -540,6 +600,7 @@ void sampler_unwinder_maps(const struct sampler *s, struct unwinder_maps *maps)
 		.segments = bpf_map__fd(s->skeleton->maps.unwind_segments),
 		.pages = bpf_map__fd(s->skeleton->maps.unwind_pages),
 		.rules = bpf_map__fd(s->skeleton->maps.unwind_rules),
+		.first_slab = bpf_map__fd(s->skeleton->maps.unwind_first_slab),
 		.slabs = bpf_map__fd(s->skeleton->maps.unwind_slabs),
 		.processes = bpf_map__fd(s->skeleton->maps.unwind_processes),
 		.files = bpf_map__fd(s->skeleton->maps.unwind_files),
@@ -608,21 +669,26 @@ struct error *sampler_read_phases(const struct sampler *s, struct phase_times *t
 	return status ? error_system(status, "cannot read the times of phases") : NULL;
 }
 
+static void add_runs(const struct bpf_program *program, uint64_t *runs, uint64_t *run_ns)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t size = sizeof(info);
+	int fd = bpf_program__fd(program);
+
+	/* Programs that were not needed were not loaded. */
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
+		return;
+	*runs += info.run_cnt;
+	*run_ns += info.run_time_ns;
+}
+
 void sampler_runs(const struct sampler *s, uint64_t *runs, uint64_t *run_ns)
 {
 	struct bpf_program *program;
 
 	*runs = *run_ns = 0;
-	bpf_object__for_each_program(program, s->skeleton->obj)
-	{
-		struct bpf_prog_info info = { 0 };
-		uint32_t size = sizeof(info);
-		int fd = bpf_program__fd(program);
-
-		/* Programs that were not needed were not loaded. */
-		if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size))
-			continue;
-		*runs += info.run_cnt;
-		*run_ns += info.run_time_ns;
-	}
+	bpf_object__for_each_program(program, s->skeleton->obj) add_runs(program, runs, run_ns);
+	/* That of a second edition runs within the first one's. */
+	if (full_timer_program(&s->full_timer))
+		add_runs(full_timer_program(&s->full_timer), runs, run_ns);
 }

@@ -38,13 +38,16 @@ struct sampler_options {
 	bool time_phases;    /* for prof-bench: see sampler_read_phases() */
 };
 
-/* Makes the maps: what fills them may begin. */
+/*
+ * Makes the maps: what fills them may begin. If it is known by then which program timers
+ * run, a thread begins to load it.
+ */
 struct error *sampler_new(struct sampler **sampler, const struct sampler_options *options);
 
 /* Loads the programs and opens the events. `options` are the same. */
 struct error *sampler_load(struct sampler *s, const struct sampler_options *options);
 
-/* What still loads a program, with `runtimes_later`, is left to the end of the process. */
+/* What still loads a program is left to the end of the process. */
 void sampler_free(struct sampler *s);
 
 /* Starts to follow forks and execs of targets. */
@@ -61,6 +64,9 @@ void sampler_look(struct sampler *s);
 
 /* Whether a sample of that time was walked through runtimes, as far as they were known. */
 bool sampler_walked_runtimes(const struct sampler *s, uint64_t time_ns);
+
+/* Waits until all that is loaded by threads is there. sampler_start() does it, too. */
+struct error *sampler_ready(struct sampler *s);
 
 /* Attaches the programs; samples arrive from then on, also if it fails half-way. */
 struct error *sampler_start(struct sampler *s);

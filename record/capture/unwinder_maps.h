@@ -6,7 +6,8 @@
 
 struct unwinder_maps {
 	int segments, pages, rules; /* unwind_segments, _pages, _rules: arrays for mmap() */
-	int slabs;		    /* unwind_slabs, the array of maps */
+	int first_slab;		    /* unwind_first_slab, for mmap(), too */
+	int slabs;		    /* unwind_slabs, the array of maps of the others */
 	int processes, files;	    /* unwind_processes and unwind_files, the hashes */
 };
 

@@ -2,13 +2,13 @@
 #include "record/symbols/file_watch.h"
 
 #include "record/system/privileges.h"
+#include "record/system/thread.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,13 +180,7 @@ static void *watch_files(void *context)
 
 static bool start(struct file_watch *w)
 {
-	sigset_t all, before;
-
-	/* Signals are for the thread that records. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	w->running = !pthread_create(&w->thread, NULL, watch_files, w);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	w->running = !thread_start(&w->thread, watch_files, w);
 	return w->running;
 }
 

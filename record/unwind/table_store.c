@@ -2,6 +2,7 @@
 #include "record/unwind/table_store.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,6 +13,8 @@
 
 #define SLAB_BYTES (UNWIND_SLAB_ROWS * sizeof(uint32_t))
 #define BATCH 64
+/* So many are made at once without need, so that few calls wait. */
+#define AHEAD_MAX 8
 
 static size_t map_bytes(size_t entries, size_t size)
 {
@@ -25,6 +28,18 @@ static void *map_array(int fd, size_t bytes)
 	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	return at == MAP_FAILED ? NULL : at;
+}
+
+/* The slab that is no part of the array of maps. */
+static bool map_first_slab(struct table_slab *slab, int fd)
+{
+	*slab = (struct table_slab){ .fd = fcntl(fd, F_DUPFD_CLOEXEC, 0) };
+	if (slab->fd >= 0 && (slab->rows = map_array(slab->fd, SLAB_BYTES)))
+		return true;
+	if (slab->fd >= 0)
+		close(slab->fd);
+	slab->fd = -1;
+	return false;
 }
 
 struct error *table_store_init(struct table_store *s, const struct unwinder_maps *maps,
@@ -48,7 +63,8 @@ struct error *table_store_init(struct table_store *s, const struct unwinder_maps
 	}
 	for (uint32_t i = 0; i < s->max_slabs; i++)
 		s->slabs[i].fd = -1;
-	if (!(s->pages = map_array(maps->pages, s->pages_size)) ||
+	s->slab_count = map_first_slab(&s->slabs[0], maps->first_slab);
+	if (!s->slab_count || !(s->pages = map_array(maps->pages, s->pages_size)) ||
 	    !(s->kernel_rules = map_array(maps->rules, s->rules_size)))
 		error = error_system(errno, "cannot map the memory of unwind tables");
 out:
@@ -156,13 +172,19 @@ static struct error *publish_slabs(struct table_store *s, const uint32_t *keys, 
 	return NULL;
 }
 
-/* Makes up to `wanted` more slabs, as far as the limit allows. */
+/*
+ * Makes `wanted` more slabs, or as many as there are, as far as the limit allows: who needs many
+ * small ones, one after the other, waits for few calls.
+ */
 static struct error *add_slabs(struct table_store *s, uint32_t wanted)
 {
+	uint32_t ahead = s->slab_count < AHEAD_MAX ? s->slab_count : AHEAD_MAX;
 	uint32_t keys[BATCH], count = 0;
 	struct error *error = NULL;
 	int fds[BATCH];
 
+	if (wanted < ahead)
+		wanted = ahead;
 	for (uint32_t i = 0; i < s->max_slabs && count < wanted && count < BATCH; i++) {
 		if (s->slabs[i].fd >= 0)
 			continue;

@@ -5,8 +5,8 @@
 /*
  * The tables' memory in the kernel: rules, pages and slabs of rows (bpf/abi/unwind.h), written
  * in place through shared mappings. Putting a new slab into the array of maps makes the
- * kernel wait for all readers (10 to 20 ms), so slabs are made in batches and ahead of need. Users
- * share rules, pages and slabs. One thread uses a store.
+ * kernel wait for all readers (10 to 20 ms), so the first slab is no part of it, and the others are
+ * made in batches and ahead of need. Users share rules, pages and slabs. One thread uses a store.
  */
 
 #include <stdbool.h>

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "common/clock.h"
 #include "common/limits.h"
 #include "record/system/privileges.h"
+#include "record/system/thread.h"
 #include "record/unwind/debug_file.h"
 #include "record/unwind/kernel_tables.h"
 
@@ -284,14 +284,7 @@ static void init_locks(struct unwinder *u)
 
 static struct error *start_worker(struct unwinder *u)
 {
-	sigset_t all, before;
-	int status;
-
-	/* Signals are for the thread that records. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	status = pthread_create(&u->worker, NULL, work, u);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	int status = thread_start(&u->worker, work, u);
 
 	u->started = !status;
 	return status ? error_system(status, "cannot start a thread") : NULL;

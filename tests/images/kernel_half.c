@@ -91,6 +91,8 @@ static void *look_up(const void *map, const void *key)
 		return table_entry(t->pages, t->page_count, sizeof(*t->pages), n);
 	if (map == &unwind_rules)
 		return table_entry(t->rules, t->rule_count, sizeof(*t->rules), n);
+	if (map == &unwind_first_slab)
+		return t->slab_count ? (void *)(uintptr_t)t->slabs[0] : NULL;
 	if (map == &unwind_slabs)
 		return n < t->slab_count ? (void *)(uintptr_t)t->slabs[n] : NULL;
 	for (uint32_t i = 0; i < t->slab_count; i++)

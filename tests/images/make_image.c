@@ -106,7 +106,10 @@ static void read_tables(struct kernel_tables *t, const struct walk_copy_bpf *ske
 	t->rules = map_array(bpf_map__fd(skeleton->maps.unwind_rules),
 			     UNWIND_MAX_RULES * sizeof(*t->rules));
 	t->slabs = slabs;
-	for (uint32_t i = 0; i < UNWIND_MAX_SLABS; i++) {
+	slabs[0] = map_array(bpf_map__fd(skeleton->maps.unwind_first_slab),
+			     UNWIND_SLAB_ROWS * sizeof(uint32_t));
+	t->slab_count = 1;
+	for (uint32_t i = 1; i < UNWIND_MAX_SLABS; i++) {
 		if (bpf_map_lookup_elem(slabs_fd, &i, &id))
 			break;
 		slabs[i] = map_array(bpf_map_get_fd_by_id(id), UNWIND_SLAB_ROWS * sizeof(uint32_t));
@@ -126,6 +129,7 @@ static struct walk_copy_bpf *load_maps(struct unwinder_maps *maps)
 		.segments = bpf_map__fd(skeleton->maps.unwind_segments),
 		.pages = bpf_map__fd(skeleton->maps.unwind_pages),
 		.rules = bpf_map__fd(skeleton->maps.unwind_rules),
+		.first_slab = bpf_map__fd(skeleton->maps.unwind_first_slab),
 		.slabs = bpf_map__fd(skeleton->maps.unwind_slabs),
 		.processes = bpf_map__fd(skeleton->maps.unwind_processes),
 		.files = bpf_map__fd(skeleton->maps.unwind_files),

@@ -170,6 +170,28 @@ static void test_slabs_are_shared(void **state)
 	unwind_table_release(&small);
 }
 
+/* The first slab is there, and each call that the kernel makes wait brings as many as there were.
+ */
+static void test_slabs_are_made_ahead(void **state)
+{
+	const uint32_t counts[] = { 1, 2, 4, 4 };
+	struct table_store *s = begin(state);
+	struct fixture *f = ((struct stored *)*state)->f;
+	struct unwind_table slab = make_table(2, UNWIND_SLAB_ROWS / 2, 2, 0);
+	struct stored_table stored;
+	uint32_t id, key = 0;
+
+	table_store_reserve(s, NOW);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		assert_true(put(s, &slab, 0, &stored, NOW));
+		assert_int_equal(s->slab_count, counts[i]);
+	}
+	assert_int_not_equal(bpf_map_lookup_elem(f->maps.slabs, &key, &id), 0);
+	for (key = 1; key < SLABS; key++)
+		assert_int_equal(bpf_map_lookup_elem(f->maps.slabs, &key, &id), 0);
+	unwind_table_release(&slab);
+}
+
 /* The last slab is had by whoever has none, and he can have it again for another table. */
 static void test_the_last_slab(void **state)
 {
@@ -291,9 +313,9 @@ static void test_what_is_dropped(void **state)
 
 static const struct CMUnitTest tests[] = {
 	STORE_TEST(test_pages_are_shared), STORE_TEST(test_pages_lie_side_by_side),
-	STORE_TEST(test_slabs_are_shared), STORE_TEST(test_the_last_slab),
-	STORE_TEST(test_rows_are_found),   STORE_TEST(test_rules_are_shared),
-	STORE_TEST(test_what_is_dropped),
+	STORE_TEST(test_slabs_are_shared), STORE_TEST(test_slabs_are_made_ahead),
+	STORE_TEST(test_the_last_slab),	   STORE_TEST(test_rows_are_found),
+	STORE_TEST(test_rules_are_shared), STORE_TEST(test_what_is_dropped),
 };
 
 UNIT_TESTS(tests);

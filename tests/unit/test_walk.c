@@ -279,6 +279,7 @@ static void test_same_frames_as_libdw(void **state)
 		.segments = bpf_map__fd(skeleton->maps.unwind_segments),
 		.pages = bpf_map__fd(skeleton->maps.unwind_pages),
 		.rules = bpf_map__fd(skeleton->maps.unwind_rules),
+		.first_slab = bpf_map__fd(skeleton->maps.unwind_first_slab),
 		.slabs = bpf_map__fd(skeleton->maps.unwind_slabs),
 		.processes = bpf_map__fd(skeleton->maps.unwind_processes),
 		.files = bpf_map__fd(skeleton->maps.unwind_files),

@@ -19,7 +19,6 @@
 /* The maps as the BPF object has them, and what the tests read in them. */
 struct fixture {
 	struct unwinder_maps maps;
-	int template;
 	struct unwind_segment *segments;
 	struct unwind_page *pages;
 	struct objects *objects;
@@ -51,9 +50,10 @@ static inline int set_up(void **state)
 				 UNWIND_MAX_PAGES, BPF_F_MMAPABLE, 0);
 	f->maps.rules = make_map(BPF_MAP_TYPE_ARRAY, 4, sizeof(struct unwind_rule),
 				 UNWIND_MAX_RULES, BPF_F_MMAPABLE, 0);
-	f->template = make_map(BPF_MAP_TYPE_ARRAY, 4, UNWIND_SLAB_ROWS * 4, 1, BPF_F_MMAPABLE, 0);
+	f->maps.first_slab = make_map(BPF_MAP_TYPE_ARRAY, 4, UNWIND_SLAB_ROWS * 4, 1,
+				      BPF_F_MMAPABLE, 0);
 	f->maps.slabs = make_map(BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, UNWIND_MAX_SLABS, 0,
-				 f->template);
+				 f->maps.first_slab);
 	f->maps.processes = make_map(BPF_MAP_TYPE_HASH, 4, sizeof(struct unwind_process), 64, 0, 0);
 	f->maps.files = make_map(BPF_MAP_TYPE_HASH, sizeof(struct unwind_file_key),
 				 sizeof(struct unwind_file), 64, 0, 0);
@@ -77,10 +77,10 @@ static inline int tear_down(void **state)
 		close(f->maps.segments);
 		close(f->maps.pages);
 		close(f->maps.rules);
+		close(f->maps.first_slab);
 		close(f->maps.slabs);
 		close(f->maps.processes);
 		close(f->maps.files);
-		close(f->template);
 	}
 	free(f);
 	return 0;
