@@ -32,7 +32,7 @@ sed 's|^task.*|object 0 "/nonexistent/other" "" ""\n&\nframe 1 2 0x1000|
 need "$build/testdata/trace_text" two.txt -o two.prf
 # names FAULT TRACE: standard output to the file names, errors to said
 names() {
-	ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD="$work/faults.so" FAULT_PROGRAM=prof-report FAULT=$1 \
+	ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 LD_PRELOAD="$work/faults.so" FAULT_PROGRAM=prof-report FAULT=$1 \
 		"$report" --no-cache --debug-dir=one --debug-dir=two "$2" > names 2> said
 }
 names "" split.prf
