@@ -232,4 +232,17 @@ ended recording 'trap - INT; kill -INT \$\$'
 like "$output" "recording: SIGINT: status -2, 1 traces" "nor if the signal killed it"
 ended recording 'echo >> \"\$5\"; exit 0'
 like "$output" "recording: SIGTERM: .*t.prf: status 1" "nor if the trace is not whole"
+
+# outlasts COMMAND: a recorder that does that when its targets have ended
+outlasts() {
+	printf '#!/bin/sh\n[ "$1" = -q ] || exit 0\ncp "%s/all.prf" "$5"\nwhile kill -0 "$7" 2> /dev/null; do sleep 0.05; done\n%s\n' "$work" "$1" > "$work/build/prof-record"
+	output=$(BUILD=$work/build "$top/tests/faults/ends" --each 1 --targets "a file with many symbols" 2>&1)
+	status=$?
+}
+outlasts 'exit 0'
+like "$status $output" "^0 1 ends, . found: 0 wrong" "a recorder may end when its targets do"
+outlasts 'sleep 1.1'
+like "$output" "^1 ends, 1 found: 0 wrong, 1 too late" "not more than a second after them"
+outlasts 'exit 1'
+like "$output" "a file with many symbols: its targets: status 1, 1 traces" "nor with a failure"
 finish
