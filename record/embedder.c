@@ -107,7 +107,7 @@ static struct error *begin(struct embedder *e, uint64_t now_ns)
 	if (!e->report)
 		run_report(e, report, recorder);
 	if (e->report > 0) {
-		e->due_ns = e->behind ? now_ns + MOST_NS : UINT64_MAX;
+		e->due_ns = now_ns + MOST_NS;
 		return NULL;
 	}
 	error = error_system(errno, "cannot run %s", report);

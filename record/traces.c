@@ -14,7 +14,8 @@
 
 /*
  * Once a signal asked for the end: how long a reader may take nothing of a trace in a pipe, and how
- * long names of deleted files are read. A series reads them twice if it was about to switch.
+ * long names of made code, and then those of deleted files, are read. A series reads them twice if
+ * it was about to switch.
  */
 #define READER_NS UINT64_C(500000000)
 #define NAMES_NS UINT64_C(300000000)
@@ -242,7 +243,7 @@ struct error *traces_finish(struct session *s, uint64_t now_ns, bool last)
 	uint64_t fired = fired_in_file(s, last);
 	struct error *error;
 
-	error = jit_finish(s->jit);
+	error = jit_finish(s->jit, read_names, s);
 	if (!error)
 		error = kernel_symbols_write(s->world.kernel, w);
 	if (!error)

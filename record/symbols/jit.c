@@ -67,7 +67,11 @@ struct jit {
 	struct process *current; /* of the current sample; NULL: not looked up yet */
 	uint64_t current_ns;
 	struct file_watch *watch;
-	bool watches;	      /* files are watched from now on */
+	bool watches; /* files are watched from now on */
+	/* Whether files are read on at the end, and since when they are; NULL: they are. */
+	bool (*goes_on)(void *context, uint64_t spent_ns);
+	void *context;
+	uint64_t finish_ns;
 	struct error *failed; /* the writer's first error, for jit_tick() to return */
 };
 
@@ -602,13 +606,23 @@ static void settle(struct jit *jit, struct process *p)
 		     "there are too many, or they are malformed");
 }
 
-/* Half of what is left may be read, so that no process takes it from all others. */
+static bool is_late(const struct jit *jit)
+{
+	return jit->goes_on && !jit->goes_on(jit->context, clock_now() - jit->finish_ns);
+}
+
+/*
+ * Half of what is left may be read, so that no process takes it from all others. Where nothing may,
+ * the files are asked all the same whether there is more.
+ */
 static void read_files(struct jit *jit, struct process *p)
 {
 	bool more;
 
 	p->may_read = jit->left / 2;
 	jit->left -= p->may_read;
+	if (is_late(jit))
+		p->may_read = 0;
 	open_map(jit, p);
 	watch_map(jit, p);
 	if (p->late_dump)
@@ -616,6 +630,8 @@ static void read_files(struct jit *jit, struct process *p)
 	do {
 		more = read_map(jit, p);
 		more = read_dump(jit, p) || more;
+		if (is_late(jit))
+			p->may_read = 0;
 	} while (more && p->may_read);
 	jit->left += p->may_read;
 	note_known(jit, p);
@@ -709,11 +725,16 @@ void jit_exit(struct jit *jit, uint32_t pid, uint64_t time_ns)
 	process_free(jit, p);
 }
 
-struct error *jit_finish(struct jit *jit)
+struct error *jit_finish(struct jit *jit, bool (*goes_on)(void *context, uint64_t spent_ns),
+			 void *context)
 {
 	jit->left = LIMIT_JIT_END_BYTES;
+	jit->goes_on = goes_on;
+	jit->context = context;
+	jit->finish_ns = clock_now();
 	for (size_t i = 0; i < jit->n; i++)
 		read_to_the_end(jit, jit->processes[i]);
+	jit->goes_on = NULL;
 	return take_failure(jit);
 }
 

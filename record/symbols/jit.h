@@ -18,6 +18,7 @@
 #include "common/error.h"
 #include "format/prf.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct jit;
@@ -73,10 +74,12 @@ struct error *jit_tick(struct jit *jit, uint64_t now_ns);
 void jit_exit(struct jit *jit, uint32_t pid, uint64_t time_ns);
 
 /*
- * Writes all remaining names; an error as of jit_tick(). Afterwards another writer may be used, in
- * which nothing is defined yet.
+ * Writes all remaining names; an error as of jit_tick(). Files are read to their end, or until
+ * goes_on(), which gets the time that was spent, returns false; NULL: to their end. Afterwards
+ * another writer may be used, in which nothing is defined yet.
  */
-struct error *jit_finish(struct jit *jit);
+struct error *jit_finish(struct jit *jit, bool (*goes_on)(void *context, uint64_t spent_ns),
+			 void *context);
 void jit_set_writer(struct jit *jit, struct prf_writer *writer);
 
 #endif

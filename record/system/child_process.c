@@ -13,16 +13,22 @@
 void child_process_begin(int socket, const char *name, enum privileges_use use)
 {
 	struct rlimit limit;
+	const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE };
 	sigset_t all;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	sigfillset(&all);
+	/* Blocked, they would kill it without the handlers that sanitizers have. */
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		sigdelset(&all, faults[i]);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, name);
 	for (int fd = 0; fd <= 2; fd++)
 		dup2(null, fd);
-	dup2(socket, CHILD_PROCESS_SOCKET);
+	/* Else it would answer questions that a file of the recorder has. */
+	if (dup2(socket, CHILD_PROCESS_SOCKET) < 0)
+		_exit(1);
 	close_range(CHILD_PROCESS_SOCKET + 1, ~0u, 0);
 	setpriority(PRIO_PROCESS, 0, -19);
 	if (!getrlimit(RLIMIT_NOFILE, &limit)) {

@@ -85,7 +85,12 @@ static bool open_file(struct found_file *f, const char *root, const char *path, 
 		shortage_note(errno);
 		return false;
 	}
-	if (fstat(fd, st) || !S_ISREG(st->st_mode)) {
+	if (fstat(fd, st)) {
+		shortage_note(errno);
+		close(fd);
+		return false;
+	}
+	if (!S_ISREG(st->st_mode)) {
 		close(fd);
 		errno = EINVAL;
 		return false;

@@ -88,7 +88,7 @@ int main(void)
 END
 compile_c ${SAN:+-fsanitize=$SAN} -I"$top" -D_GNU_SOURCE -o without without.c \
 	"$top/report/annotate/disassembler.c" "$build/libcommon.a" -lelf
-like "$(ASAN_OPTIONS=detect_leaks=0 ./without)" 'built without libopcodes \(binutils-dev, binutils-devel\)' "... with a message"
+like "$(ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 ./without)" 'built without libopcodes \(binutils-dev, binutils-devel\)' "... with a message"
 
 # embedded OPTIONS...: a copy of the trace with code, or a message
 embedded() { "$report" --embed=code "$@" trace.prf 2>&1; }

@@ -32,7 +32,7 @@ sed 's|^task.*|object 0 "/nonexistent/other" "" ""\n&\nframe 1 2 0x1000|
 need "$build/testdata/trace_text" two.txt -o two.prf
 # names FAULT TRACE: standard output to the file names, errors to said
 names() {
-	ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD="$work/faults.so" FAULT_PROGRAM=prof-report FAULT=$1 \
+	ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 LD_PRELOAD="$work/faults.so" FAULT_PROGRAM=prof-report FAULT=$1 \
 		"$report" --no-cache --debug-dir=one --debug-dir=two "$2" > names 2> said
 }
 names "" split.prf
@@ -52,6 +52,74 @@ like "$(cat said)" "^prof-report: warning: $work/split and 1 more: Too many open
 	"a warning says how many files are concerned"
 is "$(grep -c 'no names for 1 of 2 samples in .*: not all could be read; run it again$' said)" 2 "... and no other reason is given for what has no name"
 
+# Which calls can fail is no secret of the library: each is made, and says so.
+cat > calls.c <<'END'
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define TRY(call, failed) if (failed) printf(" " #call)
+int main(int argc, char **argv)
+{
+	FILE *file = fopen(argv[0], "r");
+	int ends[2], watch = inotify_init1(0);
+	char bytes[9] = "", *line = NULL;
+	struct iovec piece = { bytes, 8 };
+	struct signalfd_siginfo none;
+	struct stat status;
+	struct statx more;
+	sigset_t signals;
+	size_t room = 0;
+
+	if (argc > 1 && !fork())
+		abort();
+	if (argc > 1)
+		return wait(NULL) < 0;
+	sigemptyset(&signals);
+	TRY(fopen, !file);
+	TRY(inotify_init1, watch < 0);
+	TRY(inotify_add_watch, inotify_add_watch(watch, "/tmp", IN_CREATE) < 0);
+	TRY(eventfd, eventfd(0, 0) < 0);
+	TRY(signalfd, signalfd(-1, &signals, 0) < 0);
+	TRY(memfd_create, memfd_create("m", 0) < 0);
+	TRY(socketpair, socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0);
+	TRY(dup2, dup2(1, 9) < 0);
+	TRY(tmpfile, !tmpfile());
+	TRY(process_vm_readv, process_vm_readv(getpid(), &piece, 1, &piece, 1, 0) != 8);
+	TRY(stat, stat("/", &status));
+	TRY(lstat, lstat("/", &status));
+	TRY(fstat, fstat(1, &status));
+	TRY(statx, statx(AT_FDCWD, "/", 0, STATX_INO, &more));
+	TRY(fgets, file && !fgets(bytes, 9, file));
+	TRY(getline, file && getline(&line, &room, file) < 0);
+	TRY(ferror, file && ferror(file));
+	return 0;
+}
+END
+compile_c -O1 -D_GNU_SOURCE -o calls calls.c
+# failing KIND HOW [ARGUMENT]: what the library lets fail
+failing() {
+	rm -f counts*
+	LD_PRELOAD="$work/faults.so" FAULT_PROGRAM=calls FAULT="$1 $2 1 0" FAULT_COUNTS="$work/counts" ./calls ${3:-}
+}
+is "$(failing none EIO; ls counts*)" counts "nothing fails if nothing is to"
+is "$(failing open EMFILE)" " fopen inotify_init1 inotify_add_watch eventfd signalfd memfd_create socketpair dup2 tmpfile" \
+	"what makes a file can fail"
+is "$(failing status EIO; ls counts.hit)" " stat lstat fstat statxcounts.hit" "so can what asks for its status, and it is noted"
+is "$(failing line EIO)" " fgets getline ferror" "what reads lines can"
+is "$(failing read short)" " process_vm_readv" "memory of a process can be short"
+failing none EIO crash
+is "$(cat counts.crash)" "calls: signal 6" "a crash of a child is noted"
+
 # Programs that are not what they should be are found out. One call of theirs is counted.
 mkdir "$work/build" "$work/build/testdata"
 cp "$build/testdata/trace_text" "$work/build/testdata/"
@@ -59,6 +127,7 @@ cp "$build/testdata/trace_text" "$work/build/testdata/"
 pretends() {
 	cat > "$work/build/$1" <<-SCRIPT
 		#!/bin/sh
+		[ -z "\$FAULT" ] || : > "\$FAULT_COUNTS.hit"
 		for kind in memory open map read write close name fork wait message bpf; do echo \$kind 0; done |
 			sed 's/memory 0/memory 1/' > "\$FAULT_COUNTS"
 		$2
@@ -95,6 +164,17 @@ pretends prof-report '[ -z "$FAULT" ] && echo report 5 ||
 	{ echo report 4; echo "prof-report: warning: out of memory" >&2; }'
 judged folded report
 like "$output" ": 4 samples, not 5" "but not for samples that are missing"
+
+pretends prof-report 'rm -f "$FAULT_COUNTS.hit"; echo report 5'
+judged folded report
+is "$status" 1 "a run in which no call failed shows nothing"
+like "$output" "folded: FAULT: only 0 of 1 calls that were to fail were made" "... which is what is wrong"
+like "$output" "^0 faults injected" "and it is not counted"
+
+pretends prof-report '[ -z "$FAULT" ] || echo "prof-opener: signal 11" > "$FAULT_COUNTS.crash"; echo report 5'
+judged folded report
+is "$status" 1 "a child that crashes is found, whatever comes of it"
+like "$output" "folded: FAULT='memory ENOMEM 1 1': crash of prof-opener: signal 11" "with what it was"
 
 # annotated LINE: what annotate lists with a fault, without a message
 annotated() {
@@ -152,4 +232,17 @@ ended recording 'trap - INT; kill -INT \$\$'
 like "$output" "recording: SIGINT: status -2, 1 traces" "nor if the signal killed it"
 ended recording 'echo >> \"\$5\"; exit 0'
 like "$output" "recording: SIGTERM: .*t.prf: status 1" "nor if the trace is not whole"
+
+# outlasts COMMAND: a recorder that does that when its targets have ended
+outlasts() {
+	printf '#!/bin/sh\n[ "$1" = -q ] || exit 0\ncp "%s/all.prf" "$5"\nwhile kill -0 "$7" 2> /dev/null; do sleep 0.05; done\n%s\n' "$work" "$1" > "$work/build/prof-record"
+	output=$(BUILD=$work/build "$top/tests/faults/ends" --each 1 --targets "a file with many symbols" 2>&1)
+	status=$?
+}
+outlasts 'exit 0'
+like "$status $output" "^0 1 ends, . found: 0 wrong" "a recorder may end when its targets do"
+outlasts 'sleep 1.1'
+like "$output" "^1 ends, 1 found: 0 wrong, 1 too late" "not more than a second after them"
+outlasts 'exit 1'
+like "$output" "a file with many symbols: its targets: status 1, 1 traces" "nor with a failure"
 finish

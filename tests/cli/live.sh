@@ -330,7 +330,7 @@ if readelf -d "$report" | grep -q NEEDED; then
 	compile_c -shared -fPIC -o slow.so slow.c
 	need "$build/testdata/make_trace" -n 20000 -o long.prf
 	"$report" -q -f top long.prf > expected
-	cat long.prf | LD_PRELOAD=$work/slow.so ASAN_OPTIONS=verify_asan_link_order=0 "$report" -q --live > got
+	cat long.prf | LD_PRELOAD=$work/slow.so ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 "$report" -q --live > got
 	holds "what was read of a pipe is counted, though it was closed meanwhile" cmp expected got
 else
 	skip "what was read of a pipe is counted" "the program is static"

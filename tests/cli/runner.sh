@@ -3,6 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 once_is_enough
 cd "$top" || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
 is "$(grep -L '^need_bpf' $(grep -lE '\$(record|\{record)' tests/e2e/*.sh))" "" "each test that records says so"
 
@@ -48,6 +49,48 @@ failed: $away/status.sh: exit status 3
 failed: nosuchtest: there is no such test" "what has failed is named once more"
 is "$(tail -n 5 "$work/log" | cut -d' ' -f1 | xargs)" "failed: failed: failed: failed: 7" "... at the end"
 is "$(grep -c '^slowest: [0-9]* s [^ ]*$' "$work/log")" 3 "so are the slowest tests"
+
+# What a sanitizer finds in a process fails the script, also where nobody sees its messages or its status.
+cat > "$work/wrong.c" <<'END'
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static int n = INT_MAX;
+static void *add(void *other)
+{
+	n++;
+	return other;
+}
+/* thread: two that add; address: memory of which there is none, as another user; undefined: an overflow */
+int main(int argc, char **argv)
+{
+	volatile char *memory = malloc(1);
+	pthread_t thread;
+
+	if (*argv[1] == 't')
+		pthread_create(&thread, NULL, add, NULL);
+	if (*argv[1] == 'a' && (getuid() || !setuid(65534)))
+		return memory[argc];
+	add(NULL);
+	if (*argv[1] == 't')
+		pthread_join(thread, NULL);
+	return 0;
+}
+END
+# finds SAN WHAT REPORT: with -fsanitize=SAN as the Makefile has it
+finds() {
+	flags=$(make -pn SAN=$1 CC="$cc" | sed -n 's/^PROF_CFLAGS :*= .*\(-fsanitize=\)/\1/p' | grep -oE -- '-fsanitize-?[^ ]*|-fno-sanitize[^ ]*')
+	accepts $cc $flags || { skip "what SAN=$1 finds in a child: $2" "$cc has none of it"; return; }
+	need $cc -w -g -pthread $flags -o "$work/wrong" "$work/wrong.c"
+	printf '#!/bin/sh\n%s > /dev/null 2>&1 &\nwait\necho "ok 1 - fine"\n' "$work/wrong $2" > "$work/child.sh"
+	chmod +x "$work/child.sh"
+	fails "what SAN=$1 finds in a child: $2" "1 passed, 1 failed, 0 skipped" "$away/child.sh"
+	like "$(cat "$work/log")" "^failed: $away/child.sh: # .*($3)" "... is named"
+}
+finds address,undefined address 'AddressSanitizer: heap-buffer-overflow'
+finds address,undefined undefined 'AddressSanitizer: ILL|runtime error: signed integer overflow'
+finds thread thread 'ThreadSanitizer: data race'
 
 # Of three scripts the one that says so runs alone, when the others have ended.
 mkdir -p "$work/three/tests/e2e"

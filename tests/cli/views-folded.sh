@@ -218,7 +218,7 @@ if command -v script > /dev/null; then
 	if command -v strace > /dev/null && strace -o /dev/null true 2> /dev/null; then
 		cp "$build/testdata/make_trace" "$work/object"
 		need "$work/object" -n 100 -k 9 -O "$work/object" -o "$work/object.prf"
-		slowly="ASAN_OPTIONS=detect_leaks=0 strace -f -o /dev/null -P '$work/object' -e trace=openat \
+		slowly="ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 strace -f -o /dev/null -P '$work/object' -e trace=openat \
 			-e inject=openat:delay_enter=3000000 '$report' --no-cache '$work/object.prf' -o '$work/slow'"
 		like "$(script -qec "$slowly" /dev/null < /dev/null)" 'finding names: files, [0-9]+ of [0-9]+' "so is a long search for names"
 		holds "which is complete" grep -q ';' "$work/slow"

@@ -64,7 +64,7 @@ ends() {
 	other=$!
 	i=0
 	until [ "$(cat /proc/$other/comm)" = "$program" ] || [ $i = 3000 ]; do sleep 0.01; i=$((i + 1)); done
-	VICTIM=$other LD_PRELOAD="$work/ends.so" ASAN_OPTIONS=verify_asan_link_order=0 \
+	VICTIM=$other LD_PRELOAD="$work/ends.so" ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 \
 		"$record" -F 499 -d 0.5 "$@" 2> err
 	status=$?
 	wait $other 2> /dev/null

@@ -16,7 +16,7 @@ address=$(nm program | sed -n 's/ t hidden$//p')
 objcopy --only-keep-debug program served/program.debug
 strip program
 # Leaks cannot be looked for under strace.
-export ASAN_OPTIONS=detect_leaks=0
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 export HOME="$work" DEBUGINFOD_CACHE_PATH="$work/cache"
 
 need "$build/testdata/make_trace" -n 200 --object "$work/program" -o trace.prf

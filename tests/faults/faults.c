@@ -8,7 +8,9 @@
  * unless FAULT_CHILD names some of them: then these are meant instead, and count together.
  * FAULT_CALLERS names the program and libraries whose calls are meant, by how their files' names
  * begin, with a space between; without it all are. FAULT_COUNTS names a file that gets "KIND CALLS"
- * for each group when the program ends.
+ * for each group when the program ends. Beside it FAULT_COUNTS.hit is made as a call fails, and
+ * FAULT_COUNTS.crash as the program or a child of it crashes, which may go unseen otherwise. Where
+ * a sanitizer reports crashes, that is left to it.
  */
 
 #include <dlfcn.h>
@@ -16,24 +18,45 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-enum kind { MEMORY, MAP, OPEN, READ, WRITE, CLOSE, NAME, FORK, WAIT, MESSAGE, BPF, KINDS };
+enum kind {
+	MEMORY,
+	MAP,
+	OPEN,
+	READ,
+	LINE,
+	STATUS,
+	WRITE,
+	CLOSE,
+	NAME,
+	FORK,
+	WAIT,
+	MESSAGE,
+	BPF,
+	KINDS
+};
 static const char *const names[KINDS] = {
-	[MEMORY] = "memory", [MAP] = "map",	    [OPEN] = "open", [READ] = "read",
-	[WRITE] = "write",   [CLOSE] = "close",	    [NAME] = "name", [FORK] = "fork",
-	[WAIT] = "wait",     [MESSAGE] = "message", [BPF] = "bpf",
+	[MEMORY] = "memory", [MAP] = "map",	  [OPEN] = "open",   [READ] = "read",
+	[LINE] = "line",     [STATUS] = "status", [WRITE] = "write", [CLOSE] = "close",
+	[NAME] = "name",     [FORK] = "fork",	  [WAIT] = "wait",   [MESSAGE] = "message",
+	[BPF] = "bpf",
 };
 
 #define SHORT -1
@@ -45,6 +68,7 @@ static bool active;
 static pid_t process;
 static int fault_kind = -1, fault_how;
 static unsigned long fault_first, fault_count;
+static char hit_path[4096], crash_path[4096]; /* empty: no FAULT_COUNTS */
 
 /* The next definition of a function: the C library's, or that of a sanitizer. */
 #define NEXT(name)                                                                                 \
@@ -85,6 +109,40 @@ static bool is_caller(const void *address)
 	return false;
 }
 
+/* By no function of the C library: they are counted. */
+static void mark(const char *path, const char *text)
+{
+	long fd = *path ? syscall(SYS_openat, AT_FDCWD, path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600)
+			: -1;
+
+	if (fd < 0)
+		return;
+	syscall(SYS_write, fd, text, strlen(text));
+	syscall(SYS_close, fd);
+}
+
+/* It dies by the default action, which is in place again. */
+static void note_crash(int signal)
+{
+	char text[48], name[16] = "";
+
+	prctl(PR_GET_NAME, name);
+	snprintf(text, sizeof(text), "%s: signal %d\n", name, signal);
+	mark(crash_path, text);
+	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+}
+
+static void note_crashes(void)
+{
+	static const int crashes[] = { SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL };
+	const struct sigaction action = { .sa_handler = note_crash, .sa_flags = SA_RESETHAND };
+
+	if (dlsym(RTLD_DEFAULT, "__asan_init") || dlsym(RTLD_DEFAULT, "__tsan_init"))
+		return;
+	for (size_t i = 0; i < sizeof(crashes) / sizeof(*crashes); i++)
+		sigaction(crashes[i], &action, NULL);
+}
+
 /* 0: this call does what it always does; else an errno or SHORT. */
 #define fault(kind) fault_of(kind, __builtin_return_address(0))
 static int fault_of(enum kind kind, const void *caller)
@@ -97,6 +155,7 @@ static int fault_of(enum kind kind, const void *caller)
 	if ((int)kind != fault_kind || n < fault_first ||
 	    (fault_count && n >= fault_first + fault_count))
 		return 0;
+	mark(hit_path, names[kind]);
 	return fault_how;
 }
 
@@ -120,6 +179,7 @@ __attribute__((constructor)) static void begin(void)
 		     { "ENOSPC", ENOSPC }, { "EMFILE", EMFILE }, { "ENOMEM", ENOMEM },
 		     { "EAGAIN", EAGAIN }, { "EDQUOT", EDQUOT } };
 	const char *program = getenv("FAULT_PROGRAM"), *text = getenv("FAULT");
+	const char *counts = getenv("FAULT_COUNTS");
 	char kind[16], how[16];
 
 	process = getpid();
@@ -136,7 +196,13 @@ __attribute__((constructor)) static void begin(void)
 			if (!strcmp(how, hows[i].name))
 				fault_how = hows[i].how;
 	}
+	if (counts) {
+		snprintf(hit_path, sizeof(hit_path), "%s.hit", counts);
+		snprintf(crash_path, sizeof(crash_path), "%s.crash", counts);
+	}
 	active = calls != MAP_FAILED && program && !strcmp(program, program_invocation_short_name);
+	if (active)
+		note_crashes();
 }
 
 __attribute__((destructor)) static void end(void)
@@ -282,10 +348,90 @@ FILE *fopen(const char *path, const char *mode)
 
 FILE *fopen64(const char *path, const char *mode) __attribute__((alias("fopen")));
 
+FILE *tmpfile(void)
+{
+	NEXT(tmpfile);
+	return fails(OPEN) ? NULL : next();
+}
+
+FILE *tmpfile64(void) __attribute__((alias("tmpfile")));
+
 int pipe2(int ends[2], int flags)
 {
 	NEXT(pipe2);
 	return fails(OPEN) ? -1 : next(ends, flags);
+}
+
+int socketpair(int domain, int type, int protocol, int ends[2])
+{
+	NEXT(socketpair);
+	return fails(OPEN) ? -1 : next(domain, type, protocol, ends);
+}
+
+int dup2(int from, int to)
+{
+	NEXT(dup2);
+	return fails(OPEN) ? -1 : next(from, to);
+}
+
+int memfd_create(const char *name, unsigned int flags)
+{
+	NEXT(memfd_create);
+	return fails(OPEN) ? -1 : next(name, flags);
+}
+
+int eventfd(unsigned int value, int flags)
+{
+	NEXT(eventfd);
+	return fails(OPEN) ? -1 : next(value, flags);
+}
+
+int signalfd(int fd, const sigset_t *signals, int flags)
+{
+	NEXT(signalfd);
+	return fails(OPEN) ? -1 : next(fd, signals, flags);
+}
+
+int inotify_init1(int flags)
+{
+	NEXT(inotify_init1);
+	return fails(OPEN) ? -1 : next(flags);
+}
+
+int inotify_add_watch(int fd, const char *path, uint32_t events)
+{
+	NEXT(inotify_add_watch);
+	return fails(OPEN) ? -1 : next(fd, path, events);
+}
+
+int stat(const char *path, struct stat *status)
+{
+	NEXT(stat);
+	return fails(STATUS) ? -1 : next(path, status);
+}
+
+int stat64(const char *path, struct stat64 *status) __attribute__((alias("stat")));
+
+int lstat(const char *path, struct stat *status)
+{
+	NEXT(lstat);
+	return fails(STATUS) ? -1 : next(path, status);
+}
+
+int lstat64(const char *path, struct stat64 *status) __attribute__((alias("lstat")));
+
+int fstat(int fd, struct stat *status)
+{
+	NEXT(fstat);
+	return fails(STATUS) ? -1 : next(fd, status);
+}
+
+int fstat64(int fd, struct stat64 *status) __attribute__((alias("fstat")));
+
+int statx(int folder, const char *path, int flags, unsigned int mask, struct statx *status)
+{
+	NEXT(statx);
+	return fails(STATUS) ? -1 : next(folder, path, flags, mask, status);
 }
 
 ssize_t read(int fd, void *data, size_t size)
@@ -326,6 +472,57 @@ ssize_t __pread_chk(int fd, void *data, size_t size, off_t offset, size_t room)
 }
 ssize_t __pread64_chk(int fd, void *data, size_t size, off_t offset, size_t room)
 	__attribute__((alias("__pread_chk")));
+
+/* Of the first buffer only, if it is short. */
+ssize_t process_vm_readv(pid_t pid, const struct iovec *here, unsigned long n_here,
+			 const struct iovec *there, unsigned long n_there, unsigned long flags)
+{
+	NEXT(process_vm_readv);
+	int how = fault(READ);
+	const struct iovec one = { n_here ? here->iov_base : NULL, 1 };
+
+	if (how > 0) {
+		errno = how;
+		return -1;
+	}
+	return how == SHORT && n_here ? next(pid, &one, 1, there, n_there, flags)
+				      : next(pid, here, n_here, there, n_there, flags);
+}
+
+/* A stream of which nothing can be read any more, as feof() and ferror() see it. */
+static void break_stream(FILE *file)
+{
+	file->_flags |= 0x20; /* _IO_ERR_SEEN */
+}
+
+char *fgets(char *line, int size, FILE *file)
+{
+	NEXT(fgets);
+
+	if (!fails(LINE))
+		return next(line, size, file);
+	break_stream(file);
+	return NULL;
+}
+
+char *__fgets_chk(char *line, size_t room, int size, FILE *file);
+char *__fgets_chk(char *line, size_t room, int size, FILE *file)
+{
+	return fgets(line, size, file);
+}
+
+ssize_t getdelim(char **line, size_t *room, int end, FILE *file)
+{
+	NEXT(getdelim);
+
+	if (!fails(LINE))
+		return next(line, room, end, file);
+	break_stream(file);
+	return -1;
+}
+
+ssize_t __getdelim(char **line, size_t *room, int end, FILE *file)
+	__attribute__((alias("getdelim")));
 
 /* Messages get through, unless a write of theirs is cut short or interrupted. */
 ssize_t write(int fd, const void *data, size_t size)

@@ -218,7 +218,7 @@ static void run(struct simulation *s, uint64_t events)
 	publish_all(s, UINT64_MAX);
 	must(drain_until(&s->drain, UINT64_MAX));
 	must(drain_settle(&s->drain, now));
-	must(jit_finish(s->drain.jit));
+	must(jit_finish(s->drain.jit, NULL, NULL));
 	must(prf_writer_finish(s->trace.writer));
 }
 

@@ -132,7 +132,7 @@ static const char *all_symbols(void)
 	struct prf_record record;
 	size_t used = 0;
 
-	fixture_must(jit_finish(jit));
+	fixture_must(jit_finish(jit, NULL, NULL));
 	reader = fixture_read_back(writer);
 	text[0] = 0;
 	while (fixture_next(reader, &record)) {
@@ -500,8 +500,32 @@ static void files_larger_than_is_read(void **state)
 	}
 	assert_in_range(read_since(&before), LIMIT_JIT_END_BYTES / 2, LIMIT_JIT_END_BYTES);
 	/* Also of one process the rest is left. */
-	fixture_must(jit_finish(jit));
+	fixture_must(jit_finish(jit, NULL, NULL));
 	assert_in_range(read_since(&before), LIMIT_JIT_END_BYTES / 4, LIMIT_JIT_END_BYTES / 2);
+}
+
+static unsigned int asked;
+
+static bool goes_on_twice(void *context, uint64_t spent_ns)
+{
+	assert_ptr_equal(context, &asked);
+	return asked++ < 2;
+}
+
+/* Once that is asked for nothing further is read, of any process. */
+static void files_of_a_recording_that_is_to_end(void **state)
+{
+	uint64_t before;
+
+	put("w", "1000 100 one\n");
+	assert_int_equal(truncate(path, 1 << 30), 0);
+	begin_several();
+	before = bytes_read;
+	fixture_must(jit_finish(jit, goes_on_twice, &asked));
+	assert_in_range(read_since(&before), 1, 1 << 20);
+	/* Another file of the series has the rest. */
+	fixture_must(jit_finish(jit, NULL, NULL));
+	assert_in_range(read_since(&before), LIMIT_JIT_END_BYTES / 2, LIMIT_JIT_END_BYTES);
 }
 
 /* No process takes what is read from all others. */
@@ -817,6 +841,7 @@ static const struct CMUnitTest tests[] = {
 	EACH(a_map_that_is_written_anew),
 	EACH(a_map_that_is_read_in_parts),
 	EACH(files_larger_than_is_read),
+	EACH(files_of_a_recording_that_is_to_end),
 	EACH(small_files_beside_large_ones),
 	EACH(lines_shorter_than_names_are),
 	EACH(more_names_than_fit),
