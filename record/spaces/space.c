@@ -256,11 +256,13 @@ static void report_layout(const void *key, size_t size, uint64_t value, void *co
 {
 	const struct layout *layout = (const struct layout *)(uintptr_t)value;
 	const struct space_listener *listener = context;
+	struct mapping_cursor cursor = { 0 };
+	const struct mapping *m;
 	uint32_t pid;
 
 	memcpy(&pid, key, sizeof(pid));
-	for (size_t i = 0; i < layout->mappings.n; i++)
-		listener->mapped(listener->context, pid, 0, &layout->mappings.list[i]);
+	while ((m = mappings_next(&layout->mappings, &cursor)))
+		listener->mapped(listener->context, pid, 0, m);
 }
 
 struct error *spaces_listen(struct spaces *s, const struct space_listener *listener)
@@ -408,6 +410,8 @@ struct error *spaces_adopt(struct spaces *s, uint32_t pid, const struct spaces *
 	const uint64_t *read_ns = map_get(&from->read_ns, &pid, sizeof(pid));
 	const struct layout *layout = spaces_layout(from, pid);
 	bool known = spaces_knows(s, pid);
+	struct mapping_cursor cursor = { 0 };
+	const struct mapping *m;
 	struct error *error;
 
 	/* If the process is known, listeners are also told that its mappings are gone. */
@@ -417,8 +421,8 @@ struct error *spaces_adopt(struct spaces *s, uint32_t pid, const struct spaces *
 		error = set_layout(s, pid, layout_get(layout));
 	if (!error && read_ns && !known)
 		error = note_read(s, pid, *read_ns);
-	for (size_t i = 0; i < layout->mappings.n && !error; i++)
-		report_mapped(s, pid, 0, &layout->mappings.list[i]);
+	while (!error && (m = mappings_next(&layout->mappings, &cursor)))
+		report_mapped(s, pid, 0, m);
 	return error;
 }
 

@@ -238,13 +238,15 @@ void publications_segment(struct unwind_segment *segment, const struct mapping *
  */
 static uint32_t choose(const struct mappings *m, bool *files_only)
 {
+	struct mapping_cursor cursor = { 0 };
+	const struct mapping *mapping;
 	uint32_t files = 0;
 
 	*files_only = m->n > UNWIND_MAX_RUN;
 	if (!*files_only)
 		return (uint32_t)m->n;
-	for (size_t i = 0; i < m->n; i++)
-		files += m->list[i].object->code != NULL;
+	while ((mapping = mappings_next(m, &cursor)))
+		files += mapping->object->code != NULL;
 	return files < UNWIND_MAX_RUN ? files : UNWIND_MAX_RUN;
 }
 
@@ -277,6 +279,8 @@ static void count_try(struct publications *p)
 static struct segment_run *write_run(struct publications *p, struct publication *process)
 {
 	const struct mappings *m = &process->layout->mappings;
+	struct mapping_cursor cursor = { 0 };
+	const struct mapping *mapping;
 	struct segment_run *run;
 	bool files_only;
 	uint32_t count = choose(m, &files_only), written = 0;
@@ -294,9 +298,9 @@ static struct segment_run *write_run(struct publications *p, struct publication 
 		range_pool_cancel(&p->pool, &range);
 		return NULL;
 	}
-	for (size_t i = 0; i < m->n && written < count; i++)
-		if (!files_only || m->list[i].object->code)
-			publications_segment(&p->segments[range.first + written++], &m->list[i]);
+	while (written < count && (mapping = mappings_next(m, &cursor)))
+		if (!files_only || mapping->object->code)
+			publications_segment(&p->segments[range.first + written++], mapping);
 	*run = (struct segment_run){ range, p->next_id++, 1, process->pid, process->asked };
 	if (!p->next_id)
 		p->next_id = 1;
@@ -475,10 +479,11 @@ void publications_update(struct publications *p, const struct spaces *spaces, ui
 
 static bool maps_changed(const struct publication *process)
 {
-	const struct mappings *m = process->layout ? &process->layout->mappings : NULL;
+	struct mapping_cursor cursor = { 0 };
+	const struct mapping *m;
 
-	for (size_t i = 0; m && i < m->n; i++)
-		if (m->list[i].object->code && m->list[i].object->code->changed)
+	while (process->layout && (m = mappings_next(&process->layout->mappings, &cursor)))
+		if (m->object->code && m->object->code->changed)
 			return true;
 	return false;
 }
@@ -505,10 +510,11 @@ void publications_refresh(struct publications *p, uint64_t now_ns)
 static void count_user(const void *key, size_t size, uint64_t value, void *context)
 {
 	const struct publication *process = (const struct publication *)(uintptr_t)value;
-	const struct mappings *m = process->layout ? &process->layout->mappings : NULL;
+	struct mapping_cursor cursor = { 0 };
+	const struct mapping *m;
 
-	for (size_t i = 0; m && i < m->n; i++) {
-		struct code_file *file = m->list[i].object->code;
+	while (process->layout && (m = mappings_next(&process->layout->mappings, &cursor))) {
+		struct code_file *file = m->object->code;
 
 		if (!file || file->counted_pid == process->pid)
 			continue;

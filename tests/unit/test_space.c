@@ -216,7 +216,7 @@ static void what_is_held_does_not_change(void **state)
 	map(f->s, PID, 0x5000, 0x6000, 0, "/b");
 	spaces_remove(f->s, PID);
 	assert_int_equal(held->mappings.n, 1);
-	assert_string_equal(held->mappings.list[0].object->definition.path, "/a");
+	assert_string_equal(mappings_find(&held->mappings, 0x1000)->object->definition.path, "/a");
 	layout_put(held);
 }
 

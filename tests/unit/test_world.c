@@ -165,12 +165,14 @@ static void count(uint32_t pid, void *context)
 static bool has_begun(struct fixture *f, uint32_t pid)
 {
 	const struct layout *layout = spaces_layout(f->w.spaces, pid);
+	struct mapping_cursor cursor = { 0 };
+	const struct mapping *m;
 	bool file = false;
 
 	if (strcmp(tasks_find(f->w.tasks, pid)->comm, "sleep"))
 		return false;
-	for (size_t i = 0; i < layout->mappings.n; i++) {
-		const struct prf_object *object = &layout->mappings.list[i].object->definition;
+	while ((m = mappings_next(&layout->mappings, &cursor))) {
+		const struct prf_object *object = &m->object->definition;
 
 		if (strstr(object->path, "test_world"))
 			return false;
