@@ -99,6 +99,11 @@ void mappings_release(struct mappings *m)
 
 void mappings_charge(struct mappings *m, struct shares *shares, uint32_t payer)
 {
+	if (m->shares == shares && m->payer == payer)
+		return;
+	if (m->shares)
+		shares_give(m->shares, m->payer, m->paid);
+	m->paid = 0;
 	m->shares = shares;
 	m->payer = payer;
 	pay_for_list(m);

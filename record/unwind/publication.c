@@ -250,16 +250,12 @@ static uint32_t choose(const struct mappings *m, bool *files_only)
 	return files < UNWIND_MAX_RUN ? files : UNWIND_MAX_RUN;
 }
 
-/* As long as there is much room, nobody is asked for: that saves 20 us a program. */
-static bool is_scarce(const struct publications *p)
-{
-	return p->pool.shares.taken >= p->pool.shares.limit / 8;
-}
-
 /* Whose share the next run of the process is of. */
 static uint32_t payer(const struct publications *p, const struct publication *process)
 {
-	return process->asked ? process->user : is_scarce(p) ? PATIENCE_NOBODY : 0;
+	return process->asked			    ? process->user
+	       : shares_are_scarce(&p->pool.shares) ? PATIENCE_NOBODY
+						    : 0;
 }
 
 /* Whether there may be a run of so many segments beside those that there are, or still rest. */
@@ -443,7 +439,7 @@ static void update(const void *key, size_t size, uint64_t value, void *context)
 	struct publication *process = (struct publication *)(uintptr_t)value;
 	const struct updating *u = context;
 
-	if (is_scarce(u->publications))
+	if (shares_are_scarce(&u->publications->pool.shares))
 		learn_user(u->publications, process);
 	if (process->changed) {
 		struct layout *old = process->layout;

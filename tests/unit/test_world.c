@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -316,6 +317,38 @@ static void mappings_without_end(void **state)
 	world_release(&w);
 }
 
+/* They would soon be too many again, and to read them takes long. */
+static void so_many_real_mappings_are_not_read_again_and_again(void **state)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = LIMIT_MAPPINGS / 2 + 100;
+	struct side_record record = {
+		.type = SIDE_RECORD_MAP,
+		.pid = (uint32_t)getpid(),
+		.tid = (uint32_t)getpid(),
+		.name = "//anon",
+		.map = { .start = 0x10000, .size = 0x1000 },
+	};
+	char *there = mmap(NULL, pages * page, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+	bool divided = there != MAP_FAILED;
+	struct world w;
+
+	/* Neighbours that differ are mappings of their own. */
+	for (size_t i = 0; i < pages && divided; i += 2)
+		divided = !mprotect(there + i * page, page, PROT_READ | PROT_WRITE | PROT_EXEC);
+	if (!divided)
+		skip();
+	assert_null(world_init(&w, true, NULL));
+	for (size_t i = 0; i <= LIMIT_MAPPINGS; i++) {
+		assert_null(world_apply(&w, &record));
+		record.map.start += 0x2000;
+	}
+	assert_int_equal(spaces_layout(w.spaces, record.pid)->mappings.n, 1);
+	assert_true(spaces_crowded_out(w.spaces) > LIMIT_MAPPINGS / 2);
+	world_release(&w);
+	munmap(there, pages * page);
+}
+
 /* The first process with the number has ended, too, though nothing was recorded of that. */
 static void a_number_that_is_used_again(void **state)
 {
@@ -399,6 +432,7 @@ static void what_is_older_than_proc(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(mappings_without_end),
+	cmocka_unit_test(so_many_real_mappings_are_not_read_again_and_again),
 	cmocka_unit_test(follows_a_process_from_fork_to_exit),
 	cmocka_unit_test(an_exit_in_an_exec),
 	cmocka_unit_test(strangers_are_left_out),
