@@ -87,18 +87,22 @@ static void *wait_for_go(void *go)
 /* Starts it, with a second thread that runs this. Its first one ends if `headless`. */
 static void start(struct fixture *f, void *(*second)(void *go), bool headless)
 {
-	struct spaces *read;
+	struct spaces *spaces;
 	pthread_t thread;
-	int go[2];
+	/* The second thread reads it when the first one's stack may be gone. */
+	static int go[2];
+	int was_read[2];
+	char byte;
 	pid_t pid;
 
 	if (!f->sideband)
 		skip();
-	assert_int_equal(pipe(go), 0);
+	assert_int_equal(pipe(go) | pipe(was_read), 0);
 	pid = fork();
 	if (!pid) {
 		close(go[1]);
-		if (pthread_create(&thread, NULL, second, &go[0]))
+		if (pthread_create(&thread, NULL, second, &go[0]) ||
+		    read(was_read[0], &byte, 1) != 1)
 			_exit(1);
 		if (headless)
 			pthread_exit(NULL);
@@ -108,10 +112,14 @@ static void start(struct fixture *f, void *(*second)(void *go), bool headless)
 	close(go[0]);
 	f->pid = (uint32_t)pid;
 	f->go = go[1];
-	read = spaces_new(f->objects, false);
-	assert_no_error(spaces_read(read, f->pid, 0));
-	assert_no_error(lookahead_add(f->lookahead, f->pid, read));
-	spaces_free(read);
+	spaces = spaces_new(f->objects, false);
+	assert_no_error(spaces_read(spaces, f->pid, 0));
+	assert_no_error(lookahead_add(f->lookahead, f->pid, spaces));
+	spaces_free(spaces);
+	/* Without its first thread it has nothing mapped in /proc. */
+	assert_int_equal(write(was_read[1], "", 1), 1);
+	close(was_read[0]);
+	close(was_read[1]);
 }
 
 static void let_go(const struct fixture *f)
@@ -296,15 +304,14 @@ static void a_number_that_a_stranger_uses_again(void **state)
 	assert_int_equal(f->ends, 1);
 }
 
-/* A program that has something else to report whenever it is heard. */
+/* A program that has something else to report whenever it is heard: more each time. */
 static void map_more(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m)
 {
-	size_t *heard = context;
+	size_t *heard = context, bytes = ++*heard * 4096;
 
-	if (++*heard < 1000)
-		munmap(mmap((void *)((UINT64_C(1) << 40) + *heard * 8192), 4096,
-			    PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
-		       4096);
+	if (*heard < 1000)
+		munmap(mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+		       bytes);
 }
 
 static void records_without_end(void **state)
