@@ -36,6 +36,14 @@ static void end(struct fixture *f)
 	free(f);
 }
 
+static struct error *refresh(struct fixture *f, uint64_t now_ns,
+			     void (*changed)(uint32_t pid, void *context), void *context)
+{
+	struct error *error = world_refresh(&f->w);
+
+	return error ? error : world_refresh_some(&f->w, now_ns, UINT64_MAX, changed, context);
+}
+
 static void apply(struct fixture *f, struct side_record r)
 {
 	if (!r.name)
@@ -213,7 +221,7 @@ static void what_was_missed_is_asked_for(void **state)
 	 */
 	for (int i = 0; i < 1200 && !found; i++) {
 		usleep(50000);
-		assert_null(world_refresh(&f->w, 9, count, &changed));
+		assert_null(refresh(f, 9, count, &changed));
 		found = has_begun(f, (uint32_t)pid);
 	}
 	assert_true(found);
@@ -223,7 +231,7 @@ static void what_was_missed_is_asked_for(void **state)
 	assert_null(spaces_listen(
 		f->w.spaces, &(struct space_listener){ .ended = count_end, .context = &ends }));
 	/* A process that is gone keeps what was known: its samples may still be waiting. */
-	assert_null(world_refresh(&f->w, 11, NULL, NULL));
+	assert_null(refresh(f, 11, NULL, NULL));
 	assert_true(spaces_knows(f->w.spaces, (uint32_t)pid));
 	assert_int_equal(ends, 0);
 	world_forget(&f->w, 12);
@@ -262,12 +270,46 @@ static void each_is_read_once(void **state)
 	assert_null(spaces_listen(f->w.spaces, &(struct space_listener){ .cleared = count_clearing,
 									 .context = &seen }));
 	for (int i = 1; i < 4; i++) {
-		assert_null(world_refresh(&f->w, 9, count_change, &seen));
+		assert_null(refresh(f, 9, count_change, &seen));
 		assert_true(spaces_knows(f->w.spaces, seen.pid));
 		assert_int_equal(seen.changes, i);
 		assert_int_equal(seen.clearings, i - 1);
 	}
 	assert_non_null(tasks_find(f->w.tasks, seen.pid));
+	end(f);
+}
+
+static void count_each(uint32_t pid, void *context)
+{
+	++*(size_t *)context;
+}
+
+/* When the time is over one is read all the same, and an end counts when all are. */
+static void processes_are_read_piece_by_piece(void **state)
+{
+	struct fixture *f = begin(false);
+	const uint32_t own = (uint32_t)getpid();
+	size_t read = 0;
+
+	assert_null(world_add_process(&f->w, own));
+	assert_null(world_add_process(&f->w, (uint32_t)getppid()));
+	apply(f, (struct side_record){ .type = SIDE_RECORD_FORK,
+				       .time_ns = clock_now(),
+				       .pid = PID,
+				       .tid = PID,
+				       .parent_pid = own,
+				       .parent_tid = own });
+	assert_false(world_is_stale(&f->w));
+	assert_null(world_refresh(&f->w));
+	for (int i = 0; i < 3; i++) {
+		assert_true(world_is_stale(&f->w));
+		assert_int_equal(tasks_find(f->w.tasks, PID)->gone_ns, 0);
+		assert_null(world_refresh_some(&f->w, 9, 0, count_each, &read));
+		assert_true(read <= (size_t)i + 1);
+	}
+	assert_false(world_is_stale(&f->w));
+	assert_int_equal(read, 2);
+	assert_int_equal(tasks_find(f->w.tasks, PID)->gone_ns, 9);
 	end(f);
 }
 
@@ -283,7 +325,7 @@ static void a_fork_before_the_next_look_at_proc(void **state)
 					  .parent_pid = PID,
 					  .parent_tid = PID };
 
-	assert_null(world_refresh(&f->w, fork.time_ns - 1, NULL, NULL));
+	assert_null(refresh(f, fork.time_ns - 1, NULL, NULL));
 	apply(f, fork);
 	assert_true(strstr(path_at(f, own, (uintptr_t)a_fork_before_the_next_look_at_proc),
 			   "test_world"));
@@ -438,6 +480,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(strangers_are_left_out),
 	cmocka_unit_test(what_was_missed_is_asked_for),
 	cmocka_unit_test(each_is_read_once),
+	cmocka_unit_test(processes_are_read_piece_by_piece),
 	cmocka_unit_test(a_fork_before_the_next_look_at_proc),
 	cmocka_unit_test(a_number_that_is_used_again),
 	cmocka_unit_test(a_number_that_a_stranger_uses_again),
