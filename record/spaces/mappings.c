@@ -19,7 +19,7 @@ struct mapping_block {
 	size_t users; /* lists that have it */
 	struct shares *shares;
 	uint32_t payer;
-	uint32_t n;
+	uint32_t n, capacity;
 	struct mapping list[];
 };
 
@@ -29,10 +29,10 @@ static size_t block_bytes(size_t n)
 }
 
 /* Some mappings more, or fewer, of their objects. */
-static void count_users(const struct mapping_block *b, int change)
+static void count_users(const struct mapping *list, size_t n, int change)
 {
-	for (size_t i = 0; i < b->n; i++) {
-		struct mapped *mapped = (struct mapped *)b->list[i].object;
+	for (size_t i = 0; i < n; i++) {
+		struct mapped *mapped = (struct mapped *)list[i].object;
 
 		mapped->users += (uint64_t)change;
 		mapped->again |= change > 0;
@@ -46,9 +46,9 @@ static struct mapping_block *block_new(const struct mappings *m, const struct ma
 
 	if (!b)
 		return NULL;
-	*b = (struct mapping_block){ 1, m->shares, m->payer, (uint32_t)n };
+	*b = (struct mapping_block){ 1, m->shares, m->payer, (uint32_t)n, (uint32_t)n };
 	memcpy(b->list, list, n * sizeof(*list));
-	count_users(b, 1);
+	count_users(b->list, b->n, 1);
 	if (b->shares)
 		shares_take(b->shares, b->payer, block_bytes(n));
 	return b;
@@ -58,9 +58,9 @@ static void block_put(struct mapping_block *b)
 {
 	if (--b->users)
 		return;
-	count_users(b, -1);
+	count_users(b->list, b->n, -1);
 	if (b->shares)
-		shares_give(b->shares, b->payer, block_bytes(b->n));
+		shares_give(b->shares, b->payer, block_bytes(b->capacity));
 	free(b);
 }
 
@@ -227,6 +227,7 @@ static void merge(struct change *c, const struct mapping *new, bool *added,
 /* The blocks that the mapping touches, or else the one beside it. */
 static void find_touched(const struct mappings *m, const struct mapping *mapping, struct change *c)
 {
+	c->n = c->before = 0;
 	c->first = first_above(m, mapping->start).block;
 	if (c->first == m->block_count && c->first)
 		c->first--;
@@ -289,13 +290,56 @@ static int make_blocks(const struct mappings *m, const struct change *c,
 	return (int)count;
 }
 
+/* Room for one more. NULL without memory; then the block is as it was. */
+static struct mapping_block *block_grow(struct mapping_block *b)
+{
+	uint32_t capacity = 2 * b->n < BLOCK_MAX ? 2 * b->n : BLOCK_MAX;
+
+	if (b->n < b->capacity)
+		return b;
+	b = realloc(b, block_bytes(capacity));
+	if (b && b->shares)
+		shares_take(b->shares, b->payer, block_bytes(capacity) - block_bytes(b->capacity));
+	if (b)
+		b->capacity = capacity;
+	return b;
+}
+
+/*
+ * Most are the first ones of their place, of a process that has just begun: they go into a block
+ * that is there. False: this one does not.
+ */
+static bool add_to_own(struct mappings *m, const struct mapping *mapping)
+{
+	struct mapping_cursor cursor = first_above(m, mapping->start);
+	struct mapping_block *b;
+
+	if (cursor.block == m->block_count && m->block_count)
+		cursor.at = m->blocks[--cursor.block]->n;
+	b = m->block_count ? m->blocks[cursor.block] : NULL;
+	if (!b || b->users > 1 || b->n == BLOCK_MAX || b->payer != m->payer || !mapping->object ||
+	    (cursor.at < b->n && b->list[cursor.at].start < mapping->end))
+		return false;
+	b = block_grow(b);
+	if (!b)
+		return false;
+	m->blocks[cursor.block] = b;
+	memmove(b->list + cursor.at + 1, b->list + cursor.at,
+		(b->n - cursor.at) * sizeof(*b->list));
+	b->list[cursor.at] = *mapping;
+	count_users(mapping, 1, 1);
+	b->n++;
+	m->n++;
+	return true;
+}
+
 bool mappings_add(struct mappings *m, const struct mapping *mapping)
 {
 	struct mapping_block *made[BLOCKS_MAX];
-	struct change c = { .n = 0 };
+	struct change c; /* large */
 	int count;
 
-	if (mapping->start >= mapping->end)
+	if (mapping->start >= mapping->end || add_to_own(m, mapping))
 		return true;
 	if (!reserve(m, m->block_count + BLOCKS_MAX))
 		return false;

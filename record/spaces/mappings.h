@@ -6,9 +6,9 @@
  * What is mapped where in one address space, in order and without overlap. As in mmap(2), a new
  * mapping replaces what it covers; the parts of older ones that stick out on either side stay.
  *
- * They lie in blocks that never change: an addition makes new ones of the one or two that it
- * touches. So it costs the same among many mappings as among few, and copies, as a child's of its
- * parent's, share the blocks in which they do not differ.
+ * They lie in blocks, so that an addition costs the same among many mappings as among few. Copies,
+ * as a child's of its parent's, share the blocks in which they do not differ: one that is shared
+ * never changes, but an addition makes new ones in its place.
  */
 
 #include <stdbool.h>

@@ -235,7 +235,10 @@ static void test_copies_share(void **state)
 		assert_true(mappings_copy(&copies[i], &m));
 		add(&copies[i], MANY, MANY + 1, 5, 2);
 		assert_int_equal(mappings_find(&copies[i], MANY)->offset, 5);
-		assert_true(shares_of(&shares, 100 + i) <= most);
+		add(&copies[i], 1, 2, 6, 3);
+		assert_int_equal(mappings_find(&copies[i], 1)->offset, 6);
+		assert_null(mappings_find(&m, 1));
+		assert_true(shares_of(&shares, 100 + i) <= 2 * most);
 		assert_true(most < bytes / 20);
 	}
 	assert_int_equal(mappings_find(&m, MANY)->offset, 0);
