@@ -235,13 +235,17 @@ static void test_copies_share(void **state)
 		assert_true(mappings_copy(&copies[i], &m));
 		add(&copies[i], MANY, MANY + 1, 5, 2);
 		assert_int_equal(mappings_find(&copies[i], MANY)->offset, 5);
-		add(&copies[i], 1, 2, 6, 3);
-		assert_int_equal(mappings_find(&copies[i], 1)->offset, 6);
-		assert_null(mappings_find(&m, 1));
 		assert_true(shares_of(&shares, 100 + i) <= 2 * most);
 		assert_true(most < bytes / 20);
 	}
 	assert_int_equal(mappings_find(&m, MANY)->offset, 0);
+	/* Also where there is room in a block of who pays for the copy. */
+	add(&m, 1, 2, 6, 3);
+	mappings_charge(&copies[0], &shares, 7);
+	assert_true(mappings_copy(&copies[0], &m));
+	add(&copies[0], 3, 4, 7, 3);
+	assert_int_equal(mappings_find(&copies[0], 3)->offset, 7);
+	assert_null(mappings_find(&m, 3));
 	mappings_release(&m);
 	for (uint32_t i = 0; i < 10; i++)
 		mappings_release(&copies[i]);
