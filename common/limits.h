@@ -154,9 +154,16 @@
 #define LIMIT_PROC_BYTES (64u << 20)
 /*
  * Executable mappings that are kept for one process, which the kernel's own limit is about. At this
- * number they are read anew.
+ * number they are read anew, and forgotten if there are still more than half as many.
  */
 #define LIMIT_MAPPINGS 65536
+
+/*
+ * Memory for the mappings of all processes and the names of what they map, which users share
+ * (record/system/shares.h). A machine with 1,000 processes needs about 1 MiB. Of a process whose
+ * next mapping does not fit all are forgotten, and a file whose name does not fit has none.
+ */
+#define LIMIT_SPACES_BYTES (UINT64_C(256) << 20)
 
 /*
  * Of an interpreter or virtual machine: symbols of one table, and bytes of code in which functions

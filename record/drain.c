@@ -5,7 +5,8 @@
 #include "record/system/process_reader.h"
 
 #define LONGEST_MS 200
-#define ROUND_MS 50 /* that a round and its writing may take */
+#define ROUND_MS 50   /* that a round and its writing may take */
+#define REFRESH_MS 20 /* that processes are read again for in a round */
 /*
  * Threads and processes are forgotten this long after their end: samples of them may still be in a
  * ring.
@@ -170,6 +171,27 @@ static uint64_t horizon(const struct drain *d, uint64_t now_ns, unsigned int per
 	return percent > 25 ? now_ns : settled_ns;
 }
 
+static void add_to_unwinding(uint32_t pid, void *context)
+{
+	struct drain *d = context;
+
+	/* The world also has processes that are only wakers; their user stacks are not walked. */
+	if (unwinding_follows(d->unwinding, pid))
+		error_free(unwinding_add(d->unwinding, pid, d->world->spaces));
+}
+
+/* Meanwhile samples come, and perhaps a signal. */
+static struct error *refresh_some(struct drain *d, uint64_t now_ns)
+{
+	struct error *error = world_refresh_some(d->world, now_ns,
+						 clock_now() + REFRESH_MS * UINT64_C(1000000),
+						 add_to_unwinding, d);
+
+	if (!world_is_stale(d->world))
+		unwinding_refresh(d->unwinding);
+	return error;
+}
+
 struct error *drain_round(struct drain *d, uint64_t now_ns, int *wait_ms)
 {
 	unsigned int percent = sources_measure_rings(d->sources);
@@ -179,19 +201,14 @@ struct error *drain_round(struct drain *d, uint64_t now_ns, int *wait_ms)
 		*wait_ms = *wait_ms > 1 ? *wait_ms / 2 : 1;
 	else if (percent < 10)
 		*wait_ms = *wait_ms * 2 < LONGEST_MS ? *wait_ms * 2 : LONGEST_MS;
+	if (world_is_stale(d->world) && *wait_ms > REFRESH_MS)
+		*wait_ms = REFRESH_MS;
 	*wait_ms = unwinding_wait_ms(d->unwinding, *wait_ms);
 	error = drain_until(d, horizon(d, now_ns, percent));
+	if (!error && world_is_stale(d->world))
+		error = refresh_some(d, now_ns);
 	return error ? error
 		     : trace_file_tick(d->trace, now_ns, (LONGEST_MS + ROUND_MS) * 1000000u);
-}
-
-static void add_to_unwinding(uint32_t pid, void *context)
-{
-	struct drain *d = context;
-
-	/* The world also has processes that are only wakers; their user stacks are not walked. */
-	if (unwinding_follows(d->unwinding, pid))
-		error_free(unwinding_add(d->unwinding, pid, d->world->spaces));
 }
 
 /*
@@ -226,10 +243,9 @@ struct error *drain_settle(struct drain *d, uint64_t now_ns)
 	if (!error)
 		error = trace_file_error(d->trace, kernel_symbols_write(d->world->kernel, w));
 	look_at_silent(d, now_ns);
-	if (!error && d->refresh) {
+	if (!error && d->refresh && !world_is_stale(d->world)) {
 		d->refresh = false;
-		error = world_refresh(d->world, now_ns, add_to_unwinding, d);
-		unwinding_refresh(d->unwinding);
+		error = world_refresh(d->world);
 	}
 	world_forget(d->world, now_ns - FORGET_NS);
 	return error;

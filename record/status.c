@@ -89,6 +89,11 @@ void status_end(const struct session *s)
 				"more; -a or -G has no such limit",
 				sampler_not_followed(s->sources.sampler));
 	unwinding_show_totals(&s->unwinding);
+	if (spaces_crowded_out(s->world.spaces))
+		message_warning("%" PRIu64
+				" mappings were forgotten, as processes have mapped too much; "
+				"frames there are unknown",
+				spaces_crowded_out(s->world.spaces));
 	if (s->vanished.unread)
 		message_warning("deleted files whose names were not read: %" PRIu64 "; first: %s",
 				s->vanished.unread, s->vanished.why->text);

@@ -43,11 +43,13 @@ static void drain_teardown(void *state)
 static const struct mapping *own_mapping(const struct drain_state *d)
 {
 	const struct layout *layout = spaces_layout(d->world.spaces, (uint32_t)getpid());
+	struct mapping_cursor cursor = { 0 };
+	const struct mapping *m;
 
-	for (size_t i = 0; i < layout->mappings.n; i++)
-		if (!strcmp(layout->mappings.list[i].object->definition.path, d->corpus.path))
-			return &layout->mappings.list[i];
-	return NULL;
+	while ((m = mappings_next(&layout->mappings, &cursor)) &&
+	       strcmp(m->object->definition.path, d->corpus.path) != 0)
+		;
+	return m;
 }
 
 static bool make_raw(struct drain_state *d)

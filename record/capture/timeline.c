@@ -43,8 +43,7 @@ static struct timeline_source *first(const struct timeline *t, uint64_t *time, u
 	return best;
 }
 
-/* As timeline_run(); adds to `taken`. */
-static struct error *run(struct timeline *t, uint64_t horizon_ns, size_t *taken)
+struct error *timeline_run(struct timeline *t, uint64_t horizon_ns)
 {
 	for (;;) {
 		uint64_t time, until;
@@ -64,17 +63,9 @@ static struct error *run(struct timeline *t, uint64_t horizon_ns, size_t *taken)
 
 			if (error)
 				return error;
-			++*taken;
 			time = source->peek(source->context, source->number);
 		} while (time < until);
 	}
-}
-
-struct error *timeline_run(struct timeline *t, uint64_t horizon_ns)
-{
-	size_t taken = 0;
-
-	return run(t, horizon_ns, &taken);
 }
 
 /*
@@ -83,12 +74,5 @@ struct error *timeline_run(struct timeline *t, uint64_t horizon_ns)
  */
 struct error *timeline_run_all(struct timeline *t)
 {
-	struct error *error;
-	size_t taken;
-
-	do {
-		taken = 0;
-		error = run(t, clock_now(), &taken);
-	} while (!error && taken);
-	return error;
+	return timeline_run(t, clock_now());
 }

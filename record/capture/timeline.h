@@ -40,7 +40,10 @@ struct error *timeline_add(struct timeline *t, const struct timeline_source *sou
  */
 struct error *timeline_run(struct timeline *t, uint64_t horizon_ns);
 
-/* Takes all records that there are, and those that come meanwhile. NULL, or the error of take(). */
+/*
+ * Takes all records that there are now. Those that come meanwhile wait for the next run: a program
+ * may make them as fast as they are taken. NULL, or the error of take().
+ */
 struct error *timeline_run_all(struct timeline *t);
 
 #endif

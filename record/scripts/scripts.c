@@ -181,13 +181,14 @@ static void mapped(void *context, uint32_t pid, uint64_t time_ns, const struct m
 static void forked(void *context, uint32_t parent, uint32_t child)
 {
 	struct scripts *s = context;
+	struct mapping_cursor cursor = { 0 };
+	const struct mapping *mapping;
 	const struct mappings *m;
 
 	if (!s->processes.any || runtime_map_runtime(&s->processes, child))
 		return;
 	m = &spaces_layout(s->spaces, child)->mappings;
-	for (size_t i = 0; i < m->n; i++) {
-		const struct mapping *mapping = &m->list[i];
+	while ((mapping = mappings_next(m, &cursor))) {
 		const struct interpreter *known = object_known(&s->files, mapping->object);
 
 		if (known)

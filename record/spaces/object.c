@@ -4,9 +4,12 @@
 #include "common/array.h"
 #include "common/buffer.h"
 #include "common/elf_file.h"
+#include "common/limits.h"
 #include "common/map.h"
 #include "record/system/opener.h"
 #include "record/system/proc.h"
+#include "record/system/process_owner.h"
+#include "record/system/shares.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,11 +24,21 @@ _Static_assert(!offsetof(struct object, mapped), "mappings.c counts them there")
 
 struct objects {
 	struct map by_key; /* -> struct object * */
+	struct shares shares;
 };
 
 struct objects *objects_new(void)
 {
-	return calloc(1, sizeof(struct objects));
+	struct objects *o = calloc(1, sizeof(*o));
+
+	if (o)
+		o->shares.limit = LIMIT_SPACES_BYTES;
+	return o;
+}
+
+struct shares *objects_shares(struct objects *o)
+{
+	return &o->shares;
 }
 
 static void free_object(void *value)
@@ -43,6 +56,7 @@ void objects_free(struct objects *o)
 	if (!o)
 		return;
 	map_release_values(&o->by_key, free_object);
+	shares_release(&o->shares);
 	free(o);
 }
 
@@ -93,7 +107,33 @@ static struct object *object_new(const struct prf_object *definition)
 	return object;
 }
 
-struct object *objects_get(struct objects *o, const char *name, const struct prf_object *known)
+/* One that is stored under a key of so many bytes. */
+static struct object *add_object(struct objects *o, const struct prf_object *definition,
+				 const struct buffer *key, uint32_t pid)
+{
+	uint64_t bytes = sizeof(struct object) + strlen(definition->path) +
+			 strlen(definition->root) + key->size;
+	uint32_t payer = shares_are_scarce(&o->shares) ? process_owner_user(pid) : 0;
+	struct object *object = NULL;
+	uint64_t *value;
+
+	if (shares_may_take(&o->shares, payer, bytes))
+		object = object_new(definition);
+	value = object ? map_put(&o->by_key, key->data, key->size, NULL) : NULL;
+	if (!value) {
+		if (object)
+			free_object(object);
+		return NULL;
+	}
+	object->payer = payer;
+	object->paid = bytes;
+	shares_take(&o->shares, payer, bytes);
+	*value = (uintptr_t)object;
+	return object;
+}
+
+struct object *objects_get(struct objects *o, const char *name, const struct prf_object *known,
+			   uint32_t pid)
 {
 	struct prf_object definition = *known;
 	struct object *object = NULL;
@@ -126,10 +166,8 @@ struct object *objects_get(struct objects *o, const char *name, const struct prf
 	buffer_append(&key, definition.path, strlen(definition.path) + 1);
 	if (!buffer_ok(&key))
 		goto out;
-	value = map_put(&o->by_key, key.data, key.size, NULL);
-	if (value && !*value)
-		*value = (uintptr_t)object_new(&definition);
-	object = value ? (struct object *)(uintptr_t)*value : NULL;
+	value = map_get(&o->by_key, key.data, key.size);
+	object = value ? (struct object *)(uintptr_t)*value : add_object(o, &definition, &key, pid);
 out:
 	buffer_release(&key);
 	return object;
@@ -374,14 +412,12 @@ static void look_at_users(const void *key, size_t size, uint64_t value, void *co
 {
 	struct object *object = (struct object *)(uintptr_t)value;
 	struct forgetting *f = context;
-	bool was_idle = object && object->idle;
+	bool was_idle = object->idle;
 
-	if (object) {
-		/* Processes may come and go between two looks. */
-		object->idle = object->mapped.users || object->mapped.again ? 0 : object->idle + 1;
-		object->mapped.again = false;
-	}
-	if (object && object->idle && was_idle && array_reserve(&f->list, &f->capacity, f->n + 1) &&
+	/* Processes may come and go between two looks. */
+	object->idle = object->mapped.users || object->mapped.again ? 0 : object->idle + 1;
+	object->mapped.again = false;
+	if (object->idle && was_idle && array_reserve(&f->list, &f->capacity, f->n + 1) &&
 	    f->may(object, f->context))
 		f->list[f->n++] = (struct forgotten){ key, size, object };
 }
@@ -394,6 +430,7 @@ void objects_forget(struct objects *o, bool (*may)(struct object *object, void *
 	map_each(&o->by_key, look_at_users, &f);
 	for (size_t i = 0; i < f.n; i++) {
 		map_remove(&o->by_key, f.list[i].key, f.list[i].size);
+		shares_give(&o->shares, f.list[i].object->payer, f.list[i].object->paid);
 		free_object(f.list[i].object);
 	}
 	free(f.list);
@@ -408,8 +445,7 @@ static void visit_one(const void *key, size_t size, uint64_t value, void *contex
 {
 	const struct visiting *v = context;
 
-	if (value)
-		v->visit((struct object *)(uintptr_t)value, v->context);
+	v->visit((struct object *)(uintptr_t)value, v->context);
 }
 
 void objects_each(const struct objects *o, void (*visit)(struct object *object, void *context),

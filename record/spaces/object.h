@@ -45,6 +45,8 @@ struct object {
 	struct code_hits hits;
 	/* At so many looks there were too many of them for what the file's owner had left. */
 	uint32_t tries;
+	uint32_t payer; /* of whose share it is, see objects_shares() */
+	uint64_t paid;
 	uint32_t idle; /* at so many looks, nobody had mapped it since the last: objects_forget() */
 	struct code_file *code; /* set by the unwinder: its table; NULL: not looked up yet */
 	struct asker asker;	/* for whom the file was asked for and has not answered */
@@ -57,9 +59,14 @@ void objects_free(struct objects *o);
 /*
  * The object of a mapping with this name, as /proc/PID/maps and MMAP2 records have it:
  * "/usr/bin/x", "[vdso]", "//anon", "". `known` gives root, build-id, deleted, device and
- * inode as far as they are known; its kind and path are not looked at. NULL without memory.
+ * inode as far as they are known; its kind and path are not looked at. `pid` is a process that maps
+ * it, whose user pays for a new one. NULL without memory, or if he has had his share.
  */
-struct object *objects_get(struct objects *o, const char *name, const struct prf_object *known);
+struct object *objects_get(struct objects *o, const char *name, const struct prf_object *known,
+			   uint32_t pid);
+
+/* What all of them and the mappings of them may take: see LIMIT_SPACES_BYTES. */
+struct shares *objects_shares(struct objects *o);
 
 /*
  * Opens the file that a process maps at a mapping, by way of the mapping itself, so that a

@@ -6,8 +6,11 @@
 #include "common/limits.h"
 #include "common/map.h"
 #include "record/spaces/roots.h"
+#include "record/system/patience.h"
 #include "record/system/proc.h"
+#include "record/system/process_owner.h"
 #include "record/system/process_reader.h"
+#include "record/system/shares.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,6 +50,7 @@ struct spaces {
 	struct map waiting; /* pid -> struct waiting * */
 	uint64_t answers;   /* as of the last look at `waiting` */
 	uint64_t left_out;
+	uint64_t crowded_out;
 	uint64_t silent;
 };
 
@@ -100,6 +104,28 @@ static struct error *set_layout(struct spaces *s, uint32_t pid, struct layout *l
 	return NULL;
 }
 
+/* In place of a process: it was asked before its exec, after which it may be somebody else's. */
+#define ASKED_BEFORE UINT32_MAX
+
+/*
+ * What is added to the layout from now on is of the share of the process's user, who may be another
+ * one than its parent's; or of that one's, if it has ended.
+ */
+static void find_payer(struct spaces *s, uint32_t pid, struct layout *layout)
+{
+	struct shares *shares = objects_shares(s->objects);
+	uint32_t user;
+
+	if (layout->asked == pid || !shares_are_scarce(shares)) {
+		mappings_charge(&layout->mappings, shares, layout->mappings.payer);
+		return;
+	}
+	user = process_owner_user(pid);
+	mappings_charge(&layout->mappings, shares,
+			user == PATIENCE_NOBODY && layout->asked ? layout->mappings.payer : user);
+	layout->asked = pid;
+}
+
 /*
  * A layout to be changed for this process: its own, with a new id unless it may keep that, or a
  * copy if it is shared.
@@ -113,11 +139,17 @@ static struct layout *own_layout(struct spaces *s, uint32_t pid, uint64_t time_n
 			old->id = s->next_id++;
 			old->changed_ns = time_ns;
 		}
+		find_payer(s, pid, old);
 		return old;
 	}
 	copy = layout_new(s);
 	if (!copy)
 		return NULL;
+	if (old) {
+		copy->asked = old->asked;
+		copy->mappings.payer = old->mappings.payer;
+	}
+	find_payer(s, pid, copy);
 	if (old && !mappings_copy(&copy->mappings, &old->mappings)) {
 		layout_put(copy);
 		return NULL;
@@ -256,11 +288,13 @@ static void report_layout(const void *key, size_t size, uint64_t value, void *co
 {
 	const struct layout *layout = (const struct layout *)(uintptr_t)value;
 	const struct space_listener *listener = context;
+	struct mapping_cursor cursor = { 0 };
+	const struct mapping *m;
 	uint32_t pid;
 
 	memcpy(&pid, key, sizeof(pid));
-	for (size_t i = 0; i < layout->mappings.n; i++)
-		listener->mapped(listener->context, pid, 0, &layout->mappings.list[i]);
+	while ((m = mappings_next(&layout->mappings, &cursor)))
+		listener->mapped(listener->context, pid, 0, m);
 }
 
 struct error *spaces_listen(struct spaces *s, const struct space_listener *listener)
@@ -324,6 +358,11 @@ uint64_t spaces_left_out(const struct spaces *s)
 	return s->left_out;
 }
 
+uint64_t spaces_crowded_out(const struct spaces *s)
+{
+	return s->crowded_out;
+}
+
 uint64_t spaces_silent(const struct spaces *s)
 {
 	return s->silent;
@@ -336,47 +375,62 @@ static bool is_made_code(const struct mapping *m)
 	return m->object->definition.kind == PRF_OBJECT_ANONYMOUS;
 }
 
-/* Made code has no offsets: where all of it is there already, how it is divided is nothing new. */
+/*
+ * Made code has no offsets: where all of it is there already, how it is divided is nothing new.
+ * Without an object it is not known what is there now.
+ */
 static bool changes(const struct mappings *m, const struct mapping *added)
 {
 	const struct mapping *there = mappings_find(m, added->start);
 
+	if (!added->object)
+		return !mappings_have_room_for(m, added);
 	if (is_made_code(added) && there && there->object == added->object &&
 	    there->end >= added->end)
 		return false;
 	return added->start < added->end && mappings_are_changed_by(m, added);
 }
 
+/* `fits` is false if there is no room for it: then it was not added. */
 static struct error *add_mapping(struct spaces *s, uint32_t pid, uint64_t time_ns,
-				 const struct mapping *mapping)
+				 const struct mapping *mapping, bool *fits)
 {
 	const struct layout *before = spaces_layout(s, pid);
+	bool made = mapping->object && is_made_code(mapping), more;
 	struct layout *layout;
-	bool more;
 
-	if (!mapping->object)
-		return error_memory();
+	*fits = true;
+	s->crowded_out += !mapping->object;
 	if (!changes(&before->mappings, mapping))
 		return NULL;
 	/* Virtual machines map some more memory for code again and again. */
-	more = before->made_code && is_made_code(mapping) &&
-	       mappings_have_room_for(&before->mappings, mapping);
+	more = before->made_code && made && mappings_have_room_for(&before->mappings, mapping);
 	layout = own_layout(s, pid, time_ns, more);
-	if (!layout || !mappings_add(&layout->mappings, mapping))
+	if (!layout)
 		return error_memory();
-	if (is_made_code(mapping))
-		layout->made_code = true;
-	report_mapped(s, pid, time_ns, mapping);
+	*fits = shares_may_take(layout->mappings.shares, layout->mappings.payer,
+				mappings_addition_bytes(&layout->mappings));
+	if (!*fits)
+		return NULL;
+	if (!mappings_add(&layout->mappings, mapping))
+		return error_memory();
+	layout->made_code |= made;
+	if (mapping->object)
+		report_mapped(s, pid, time_ns, mapping);
 	return NULL;
 }
 
 static struct error *clear(struct spaces *s, uint32_t pid, uint64_t time_ns, bool by_exec)
 {
+	const struct layout *old = spaces_layout(s, pid);
 	struct layout *layout = layout_new(s);
 	struct error *error;
 
-	if (layout)
+	if (layout) {
 		layout->changed_ns = time_ns;
+		layout->mappings.payer = old->mappings.payer;
+		layout->asked = by_exec && old->asked ? ASKED_BEFORE : old->asked;
+	}
 	error = set_layout(s, pid, layout);
 	forget_waiting(s, pid);
 	if (!error)
@@ -408,6 +462,8 @@ struct error *spaces_adopt(struct spaces *s, uint32_t pid, const struct spaces *
 	const uint64_t *read_ns = map_get(&from->read_ns, &pid, sizeof(pid));
 	const struct layout *layout = spaces_layout(from, pid);
 	bool known = spaces_knows(s, pid);
+	struct mapping_cursor cursor = { 0 };
+	const struct mapping *m;
 	struct error *error;
 
 	/* If the process is known, listeners are also told that its mappings are gone. */
@@ -417,8 +473,8 @@ struct error *spaces_adopt(struct spaces *s, uint32_t pid, const struct spaces *
 		error = set_layout(s, pid, layout_get(layout));
 	if (!error && read_ns && !known)
 		error = note_read(s, pid, *read_ns);
-	for (size_t i = 0; i < layout->mappings.n && !error; i++)
-		report_mapped(s, pid, 0, &layout->mappings.list[i]);
+	while (!error && (m = mappings_next(&layout->mappings, &cursor)))
+		report_mapped(s, pid, 0, m);
 	return error;
 }
 
@@ -435,7 +491,7 @@ static struct mapping read_mapping(struct spaces *s, uint32_t pid, const struct 
 		.start = m->start,
 		.end = m->end,
 		.offset = m->offset,
-		.object = objects_get(s->objects, m->path, &known),
+		.object = objects_get(s->objects, m->path, &known, pid),
 	};
 }
 
@@ -451,6 +507,7 @@ struct error *spaces_read(struct spaces *s, uint32_t pid, uint64_t time_ns)
 				      ? error_system(status, "cannot read /proc/%u/maps", pid)
 				      : spaces_add(s, pid);
 	struct proc_mapping m;
+	bool fits = true;
 	char *rest;
 
 	s->silent += silent;
@@ -469,11 +526,19 @@ struct error *spaces_read(struct spaces *s, uint32_t pid, uint64_t time_ns)
 			if (!m.executable)
 				continue;
 			mapping = read_mapping(s, pid, &m);
-			error = add_mapping(s, pid, time_ns, &mapping);
+			error = add_mapping(s, pid, time_ns, &mapping, &fits);
+			s->crowded_out += !fits;
 		}
 	}
 	buffer_release(&text);
 	return error;
+}
+
+/* There is no room for more. */
+static struct error *forget_all(struct spaces *s, uint32_t pid, uint64_t time_ns)
+{
+	s->crowded_out += spaces_layout(s, pid)->mappings.n;
+	return clear(s, pid, time_ns, false);
 }
 
 /*
@@ -487,8 +552,24 @@ static struct error *tidy(struct spaces *s, uint32_t pid, uint64_t time_ns)
 	if (error && error->kind == ERROR_MEMORY)
 		return error;
 	error_free(error); /* the process has ended, or its maps cannot be read */
-	return spaces_layout(s, pid)->mappings.n >= LIMIT_MAPPINGS ? clear(s, pid, time_ns, false)
-								   : NULL;
+	/* Else they would soon be read again. */
+	return spaces_layout(s, pid)->mappings.n > LIMIT_MAPPINGS / 2 ? forget_all(s, pid, time_ns)
+								      : NULL;
+}
+
+static struct error *apply_mapping(struct spaces *s, const struct side_record *r,
+				   const struct mapping *mapping)
+{
+	bool fits;
+	struct error *error = add_mapping(s, r->pid, r->time_ns, mapping, &fits);
+
+	/* What it would have replaced must not stay. */
+	if (!error && !fits)
+		error = forget_all(s, r->pid, r->time_ns);
+	if (!error && !fits)
+		error = add_mapping(s, r->pid, r->time_ns, mapping, &fits);
+	s->crowded_out += !fits;
+	return error;
 }
 
 static struct error *apply_map(struct spaces *s, const struct side_record *r)
@@ -514,8 +595,8 @@ static struct error *apply_map(struct spaces *s, const struct side_record *r)
 	snprintf(name, sizeof(name), "%s", r->name);
 	known.deleted = cut_deleted(name);
 	known.root = roots_of(&s->roots, r->pid);
-	mapping.object = objects_get(s->objects, name, &known);
-	return add_mapping(s, r->pid, r->time_ns, &mapping);
+	mapping.object = objects_get(s->objects, name, &known, r->pid);
+	return apply_mapping(s, r, &mapping);
 }
 
 static struct error *apply_fork(struct spaces *s, const struct side_record *r)

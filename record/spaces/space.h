@@ -31,6 +31,7 @@ struct layout {
 	uint64_t id; /* never used twice in one `struct spaces`; see above */
 	unsigned int users;
 	uint64_t changed_ns; /* when it got that id; 0: before the recording */
+	uint32_t asked;	     /* the process that was asked whose it is; 0: none was */
 	bool made_code; /* maps executable memory without a file: an address means something else in
 			   each process */
 	struct mappings mappings;
@@ -83,6 +84,12 @@ void spaces_look_at_files(struct spaces *s);
 
 /* Mappings that listeners were never called for: too many of one process waited for files. */
 uint64_t spaces_left_out(const struct spaces *s);
+
+/*
+ * Mappings that were forgotten, or never known, as they or their files did not fit: too many, or
+ * their user has had his share of the memory for them.
+ */
+uint64_t spaces_crowded_out(const struct spaces *s);
 
 /* How often a process did not answer when its mappings were to be read: see process_reader.h. */
 uint64_t spaces_silent(const struct spaces *s);

@@ -25,6 +25,7 @@ void world_release(struct world *w)
 	spaces_free(w->spaces);
 	objects_free(w->objects);
 	kernel_symbols_free(w->kernel);
+	buffer_release(&w->stale);
 	*w = (struct world){ 0 };
 }
 
@@ -150,24 +151,36 @@ struct error *world_apply(struct world *w, const struct side_record *r)
 	}
 }
 
-struct refreshing {
-	const struct world *world;
-	struct buffer pids; /* uint32_t */
-};
-
 static void collect_known(uint32_t pid, void *context)
 {
-	struct refreshing *r = context;
+	struct world *w = context;
 
-	buffer_append(&r->pids, &pid, sizeof(pid));
+	buffer_append(&w->stale, &pid, sizeof(pid));
 }
 
 static void collect_other(uint32_t pid, void *context)
 {
-	struct refreshing *r = context;
+	struct world *w = context;
 
-	if (!spaces_knows(r->world->spaces, pid))
-		buffer_append(&r->pids, &pid, sizeof(pid));
+	if (!spaces_knows(w->spaces, pid))
+		buffer_append(&w->stale, &pid, sizeof(pid));
+}
+
+struct error *world_refresh(struct world *w)
+{
+	int status = 0;
+
+	buffer_release(&w->stale);
+	w->read_again = 0;
+	spaces_each(w->spaces, collect_known, w);
+	if (w->everything)
+		status = proc_each("/proc", collect_other, w);
+	return status ? error_system(status, "/proc") : NULL;
+}
+
+bool world_is_stale(const struct world *w)
+{
+	return w->read_again < w->stale.size / sizeof(uint32_t);
 }
 
 /* Reads a process's name and mappings again: an exec may have replaced both without a record. */
@@ -186,23 +199,20 @@ static struct error *refresh_process(struct world *w, uint32_t pid, uint64_t now
 	return error ? error : read_process(w, pid, now_ns);
 }
 
-struct error *world_refresh(struct world *w, uint64_t now_ns,
-			    void (*changed)(uint32_t pid, void *context), void *context)
+struct error *world_refresh_some(struct world *w, uint64_t now_ns, uint64_t until_ns,
+				 void (*changed)(uint32_t pid, void *context), void *context)
 {
-	struct refreshing r = { .world = w };
 	struct error *error = NULL;
-	int status;
+	uint64_t time_ns;
+	uint32_t pid;
 
-	spaces_each(w->spaces, collect_known, &r);
-	status = w->everything ? proc_each("/proc", collect_other, &r) : 0;
-	if (status)
-		error = error_system(status, "/proc");
-	for (size_t i = 0; i + sizeof(uint32_t) <= r.pids.size && !error; i += sizeof(uint32_t)) {
-		uint32_t pid;
-
-		memcpy(&pid, r.pids.data + i, sizeof(pid));
+	do {
+		if (!world_is_stale(w))
+			break;
+		memcpy(&pid, w->stale.data + w->read_again++ * sizeof(pid), sizeof(pid));
 		/* Not earlier: records of what happened before this one is read are to come. */
-		error = refresh_process(w, pid, clock_now());
+		time_ns = clock_now();
+		error = refresh_process(w, pid, time_ns);
 		if (!error && changed)
 			changed(pid, context);
 		/*
@@ -213,9 +223,9 @@ struct error *world_refresh(struct world *w, uint64_t now_ns,
 			error_free(error);
 			error = NULL;
 		}
-	}
-	buffer_release(&r.pids);
-	tasks_end_missing(w->tasks, now_ns);
+	} while (!error && time_ns < until_ns);
+	if (!world_is_stale(w))
+		tasks_end_missing(w->tasks, now_ns);
 	return error;
 }
 

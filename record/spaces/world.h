@@ -8,6 +8,7 @@
  * follows the side band.
  */
 
+#include "common/buffer.h"
 #include "record/capture/side_record.h"
 #include "record/spaces/space.h"
 #include "record/spaces/task.h"
@@ -18,7 +19,9 @@ struct world {
 	struct spaces *spaces;
 	struct tasks *tasks;
 	struct kernel_symbols *kernel;
-	bool everything; /* follow all processes (-a) */
+	bool everything;     /* follow all processes (-a) */
+	struct buffer stale; /* pids that are to be read again, uint32_t */
+	size_t read_again;   /* so many of them have been */
 };
 
 /* Takes ownership of `kernel`. Release it even after an error. */
@@ -41,12 +44,19 @@ struct error *world_add_command(struct world *w, uint32_t pid);
 struct error *world_apply(struct world *w, const struct side_record *record);
 
 /*
- * For when records of the side band were lost, so that mappings and names may be wrong. Reads /proc
- * again for all processes that live, and calls `changed` (unless NULL) for each. The others have
- * ended.
+ * For when records of the side band were lost, so that mappings and names may be wrong: all
+ * processes are to be read again from /proc, piece by piece, as that may take long.
  */
-struct error *world_refresh(struct world *w, uint64_t now_ns,
-			    void (*changed)(uint32_t pid, void *context), void *context);
+struct error *world_refresh(struct world *w);
+/* Whether there are more of them. */
+bool world_is_stale(const struct world *w);
+
+/*
+ * Reads the next one, and more until `until_ns`; calls `changed` (unless NULL) for each that lives.
+ * When all have been read, the others have ended, at `now_ns`.
+ */
+struct error *world_refresh_some(struct world *w, uint64_t now_ns, uint64_t until_ns,
+				 void (*changed)(uint32_t pid, void *context), void *context);
 
 /* Forgets tasks and processes that ended before this time. */
 void world_forget(struct world *w, uint64_t before_ns);

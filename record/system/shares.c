@@ -45,6 +45,11 @@ bool shares_may_take(const struct shares *s, uint32_t user, uint64_t n)
 	return n <= shares_room(s, user);
 }
 
+bool shares_are_scarce(const struct shares *s)
+{
+	return s->taken >= s->limit / 8;
+}
+
 void shares_take(struct shares *s, uint32_t user, uint64_t n)
 {
 	uint64_t *has = n ? map_put(&s->users, &user, sizeof(user), NULL) : NULL;

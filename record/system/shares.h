@@ -33,6 +33,12 @@ uint64_t shares_lacking(const struct shares *s, uint32_t user, uint64_t n);
 
 bool shares_may_take(const struct shares *s, uint32_t user, uint64_t n);
 
+/*
+ * Whether so much is taken that it matters by whom. Before that nobody needs to be asked whose his
+ * process is, which takes 20 us: it may as well be root's.
+ */
+bool shares_are_scarce(const struct shares *s);
+
 /* Whether he may or not. Without memory it is not noted. */
 void shares_take(struct shares *s, uint32_t user, uint64_t n);
 

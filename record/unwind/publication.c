@@ -238,26 +238,24 @@ void publications_segment(struct unwind_segment *segment, const struct mapping *
  */
 static uint32_t choose(const struct mappings *m, bool *files_only)
 {
+	struct mapping_cursor cursor = { 0 };
+	const struct mapping *mapping;
 	uint32_t files = 0;
 
 	*files_only = m->n > UNWIND_MAX_RUN;
 	if (!*files_only)
 		return (uint32_t)m->n;
-	for (size_t i = 0; i < m->n; i++)
-		files += m->list[i].object->code != NULL;
+	while ((mapping = mappings_next(m, &cursor)))
+		files += mapping->object->code != NULL;
 	return files < UNWIND_MAX_RUN ? files : UNWIND_MAX_RUN;
-}
-
-/* As long as there is much room, nobody is asked for: that saves 20 us a program. */
-static bool is_scarce(const struct publications *p)
-{
-	return p->pool.shares.taken >= p->pool.shares.limit / 8;
 }
 
 /* Whose share the next run of the process is of. */
 static uint32_t payer(const struct publications *p, const struct publication *process)
 {
-	return process->asked ? process->user : is_scarce(p) ? PATIENCE_NOBODY : 0;
+	return process->asked			    ? process->user
+	       : shares_are_scarce(&p->pool.shares) ? PATIENCE_NOBODY
+						    : 0;
 }
 
 /* Whether there may be a run of so many segments beside those that there are, or still rest. */
@@ -277,6 +275,8 @@ static void count_try(struct publications *p)
 static struct segment_run *write_run(struct publications *p, struct publication *process)
 {
 	const struct mappings *m = &process->layout->mappings;
+	struct mapping_cursor cursor = { 0 };
+	const struct mapping *mapping;
 	struct segment_run *run;
 	bool files_only;
 	uint32_t count = choose(m, &files_only), written = 0;
@@ -294,9 +294,9 @@ static struct segment_run *write_run(struct publications *p, struct publication 
 		range_pool_cancel(&p->pool, &range);
 		return NULL;
 	}
-	for (size_t i = 0; i < m->n && written < count; i++)
-		if (!files_only || m->list[i].object->code)
-			publications_segment(&p->segments[range.first + written++], &m->list[i]);
+	while (written < count && (mapping = mappings_next(m, &cursor)))
+		if (!files_only || mapping->object->code)
+			publications_segment(&p->segments[range.first + written++], mapping);
 	*run = (struct segment_run){ range, p->next_id++, 1, process->pid, process->asked };
 	if (!p->next_id)
 		p->next_id = 1;
@@ -439,7 +439,7 @@ static void update(const void *key, size_t size, uint64_t value, void *context)
 	struct publication *process = (struct publication *)(uintptr_t)value;
 	const struct updating *u = context;
 
-	if (is_scarce(u->publications))
+	if (shares_are_scarce(&u->publications->pool.shares))
 		learn_user(u->publications, process);
 	if (process->changed) {
 		struct layout *old = process->layout;
@@ -475,10 +475,11 @@ void publications_update(struct publications *p, const struct spaces *spaces, ui
 
 static bool maps_changed(const struct publication *process)
 {
-	const struct mappings *m = process->layout ? &process->layout->mappings : NULL;
+	struct mapping_cursor cursor = { 0 };
+	const struct mapping *m;
 
-	for (size_t i = 0; m && i < m->n; i++)
-		if (m->list[i].object->code && m->list[i].object->code->changed)
+	while (process->layout && (m = mappings_next(&process->layout->mappings, &cursor)))
+		if (m->object->code && m->object->code->changed)
 			return true;
 	return false;
 }
@@ -505,10 +506,11 @@ void publications_refresh(struct publications *p, uint64_t now_ns)
 static void count_user(const void *key, size_t size, uint64_t value, void *context)
 {
 	const struct publication *process = (const struct publication *)(uintptr_t)value;
-	const struct mappings *m = process->layout ? &process->layout->mappings : NULL;
+	struct mapping_cursor cursor = { 0 };
+	const struct mapping *m;
 
-	for (size_t i = 0; m && i < m->n; i++) {
-		struct code_file *file = m->list[i].object->code;
+	while (process->layout && (m = mappings_next(&process->layout->mappings, &cursor))) {
+		struct code_file *file = m->object->code;
 
 		if (!file || file->counted_pid == process->pid)
 			continue;

@@ -79,9 +79,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct object file = { .definition.kind = PRF_OBJECT_FILE },
 			     made = { .definition.kind = PRF_OBJECT_ANONYMOUS };
-	static struct mapping mapped[] = { { CODE, CODE + MAPPED, 0, &file },
-					   { MADE, MADE + MAPPED, 0, &made } };
-	static const struct layout layout = { .mappings = { mapped, 2, 2 } };
+	const struct mapping mapped[] = { { CODE, CODE + MAPPED, 0, &file },
+					  { MADE, MADE + MAPPED, 0, &made } };
+	static struct layout layout;
 	static struct late_walk late;
 	uint8_t flags[2] = { 0 };
 	struct input in = { .n = 0 };
@@ -92,6 +92,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t *record;
 	const void *done;
 
+	if (!layout.mappings.n && (!mappings_add(&layout.mappings, &mapped[0]) ||
+				   !mappings_add(&layout.mappings, &mapped[1])))
+		__builtin_trap();
 	take(flags, sizeof(flags), &data, &size);
 	in.n = take(in.rules, flags[1] % (RULES_MAX + 1) * sizeof(*in.rules), &data, &size) /
 	       sizeof(*in.rules);

@@ -175,12 +175,13 @@ static bool holds_runtime(int fd)
 /* All mappings, and the runtime's file; its size. */
 static size_t read_mappings(struct image *i, const struct layout *layout)
 {
+	struct mapping_cursor cursor = { 0 };
+	const struct mapping *m;
 	size_t size = 0;
 
 	i->mapping_count = layout->mappings.n;
 	i->mappings = calloc(i->mapping_count, sizeof(*i->mappings));
-	for (size_t n = 0; n < i->mapping_count; n++) {
-		const struct mapping *m = &layout->mappings.list[n];
+	for (size_t n = 0; (m = mappings_next(&layout->mappings, &cursor)); n++) {
 		struct open_file file;
 
 		i->mappings[n] = (struct image_mapping){ m->start, m->end, m->offset,

@@ -168,6 +168,82 @@ else
 	skip "maps of names" "the program is x86-64 code"
 fi
 
+# -------- mappings --------
+# A page that becomes executable is a record of the side band, as a mapping is; when it is that no longer, there is none.
+cat > mappings.c <<'END'
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define PAGES 60000
+#define CHILDREN 500
+#define APART 16384
+
+volatile long sum;
+
+__attribute__((noinline)) static void spin_beside_others(void)
+{
+	for (;;)
+		sum++;
+}
+
+static void map(char *page)
+{
+	mprotect(page, 4096, PROT_READ | PROT_EXEC);
+	mprotect(page, 4096, PROT_READ | PROT_WRITE);
+}
+
+/* Many mappings, then many children with one more each, then more mappings without end. */
+int main(int argc, char **argv)
+{
+	char *from = argc < 2 ? NULL
+			      : mmap(NULL, (size_t)(PAGES + 1) * APART, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (!from)
+		spin_beside_others();
+	for (size_t i = PAGES; i > 0; i--)
+		map(from + i * APART);
+	for (int i = 0; i < CHILDREN; i++)
+		if (!fork()) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			map(from);
+			for (;;)
+				pause();
+		}
+	puts("forked");
+	fflush(stdout);
+	for (;;)
+		for (size_t i = PAGES; i > 0; i--)
+			map(from + i * APART + 8192);
+}
+END
+compile_c -O1 mappings.c -o mappings
+chmod 755 mappings
+"$record" -q -a -F 199 -o mappings.prf 2> log &
+recorder=$!
+until_begun mappings.prf $recorder
+./mappings &
+spinning=$!
+as_user ./mappings many > forked &
+mapping=$!
+for n in $(seq 600); do
+	[ ! -s forked ] || break
+	sleep 0.1
+done
+sleep 3
+peak=$(awk '$1 == "VmHWM:" { print $2 }' /proc/$recorder/status)
+kill -INT $recorder
+wait $recorder
+is "$?: $(cat forked)" "0: forked" "children of a program with many mappings: all is recorded until Ctrl-C"
+kill -KILL $mapping $spinning
+wait $mapping $spinning 2> /dev/null
+number "$(spins mappings.prf 'main;spin_beside_others') > 100" "... with the samples of others"
+[ -n "${SAN:-}" ] || number "$peak < 600000" "... in bounded memory, here in KiB"
+
 # -------- places --------
 # One program, as definitions of many would fill it before the first sample, is recorded into a file system of
 # 32 KiB, and what is there is copied.

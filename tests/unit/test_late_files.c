@@ -93,7 +93,7 @@ static struct mapping own_file(struct objects *o, struct stat *st)
 	return (struct mapping){
 		.start = PAGE,
 		.end = 2 * PAGE,
-		.object = objects_get(o, path, &(struct prf_object){ .inode = st->st_ino }),
+		.object = objects_get(o, path, &(struct prf_object){ .inode = st->st_ino }, 0),
 	};
 }
 

@@ -92,7 +92,7 @@ struct fixture {
 	struct late_walk late;
 	struct record record;
 	uint32_t size;
-	const struct layout *layout;
+	struct layout layout;
 };
 
 static void put_word(struct fixture *f, uint64_t address, uint64_t word)
@@ -108,6 +108,7 @@ static void begin(struct fixture *f, uint64_t root)
 {
 	unreadable = false;
 	not_called = returning = 0;
+	mappings_release(&f->layout.mappings);
 	*f = (struct fixture){
 		.late = { .rule = rule_at, .code = code_at, .mark = mark_at },
 		.record = { .sample = { .user_frames = 1,
@@ -128,7 +129,15 @@ static void begin(struct fixture *f, uint64_t root)
 
 static const struct sample *finish(struct fixture *f)
 {
-	return late_walk_finish(&f->late, f->layout, &f->record, &f->size);
+	return late_walk_finish(&f->late, &f->layout, &f->record, &f->size);
+}
+
+/* The process maps that, and nothing else. */
+static void map(struct fixture *f, const struct mapping *mapped, size_t n)
+{
+	mappings_release(&f->layout.mappings);
+	for (size_t i = 0; i < n; i++)
+		assert_true(mappings_add(&f->layout.mappings, &mapped[i]));
 }
 
 /* The same in a process that has made code. */
@@ -136,12 +145,11 @@ static void begin_with_made_code(struct fixture *f)
 {
 	static struct object file = { .definition.kind = PRF_OBJECT_FILE },
 			     made = { .definition.kind = PRF_OBJECT_ANONYMOUS };
-	static struct mapping mapped[] = { { BY_SP - 4096, CODE_END, 0, &file },
-					   { MADE, MADE + 4096, 0, &made } };
-	static const struct layout layout = { .mappings = { mapped, 2, 2 } };
+	const struct mapping mapped[] = { { BY_SP - 4096, CODE_END, 0, &file },
+					  { MADE, MADE + 4096, 0, &made } };
 
 	begin(f, OUTERMOST + 9);
-	f->layout = &layout;
+	map(f, mapped, 2);
 	f->late.guesses = true;
 }
 
@@ -372,15 +380,13 @@ static void reads_nothing_beyond_a_mapping(void **state)
 {
 	static struct object file = { .definition.kind = PRF_OBJECT_FILE };
 	static struct fixture f;
-	struct mapping mapped[3];
-	const struct layout layout = { .mappings = { mapped, 3, 3 } };
+	struct mapping mapped[3] = { { BY_SP - 4096, BY_SP, 0, &file },
+				     { BY_SP, CODE_END, 4096, &file } };
 
 	/* The call would be in two mappings. */
 	begin_in_made_code(&f);
-	mapped[0] = (struct mapping){ BY_SP - 4096, BY_SP, 0, &file };
-	mapped[1] = (struct mapping){ BY_SP, CODE_END, 4096, &file };
-	mapped[2] = f.layout->mappings.list[1];
-	f.layout = &layout;
+	mapped[2] = *mappings_find(&f.layout.mappings, MADE);
+	map(&f, mapped, 3);
 	put_word(&f, STACK + 96, 0);
 	put_word(&f, STACK + 208, 0);
 	assert_unchanged(&f);

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -86,18 +87,22 @@ static void *wait_for_go(void *go)
 /* Starts it, with a second thread that runs this. Its first one ends if `headless`. */
 static void start(struct fixture *f, void *(*second)(void *go), bool headless)
 {
-	struct spaces *read;
+	struct spaces *spaces;
 	pthread_t thread;
-	int go[2];
+	/* The second thread reads it when the first one's stack may be gone. */
+	static int go[2];
+	int was_read[2];
+	char byte;
 	pid_t pid;
 
 	if (!f->sideband)
 		skip();
-	assert_int_equal(pipe(go), 0);
+	assert_int_equal(pipe(go) | pipe(was_read), 0);
 	pid = fork();
 	if (!pid) {
 		close(go[1]);
-		if (pthread_create(&thread, NULL, second, &go[0]))
+		if (pthread_create(&thread, NULL, second, &go[0]) ||
+		    read(was_read[0], &byte, 1) != 1)
 			_exit(1);
 		if (headless)
 			pthread_exit(NULL);
@@ -107,10 +112,14 @@ static void start(struct fixture *f, void *(*second)(void *go), bool headless)
 	close(go[0]);
 	f->pid = (uint32_t)pid;
 	f->go = go[1];
-	read = spaces_new(f->objects, false);
-	assert_no_error(spaces_read(read, f->pid, 0));
-	assert_no_error(lookahead_add(f->lookahead, f->pid, read));
-	spaces_free(read);
+	spaces = spaces_new(f->objects, false);
+	assert_no_error(spaces_read(spaces, f->pid, 0));
+	assert_no_error(lookahead_add(f->lookahead, f->pid, spaces));
+	spaces_free(spaces);
+	/* Without its first thread it has nothing mapped in /proc. */
+	assert_int_equal(write(was_read[1], "", 1), 1);
+	close(was_read[0]);
+	close(was_read[1]);
 }
 
 static void let_go(const struct fixture *f)
@@ -165,15 +174,17 @@ static bool is_called_sleep(struct fixture *f)
 
 static bool maps_sleep(struct fixture *f)
 {
-	const struct mappings *m;
+	struct mapping_cursor cursor = { 0 };
+	const struct mapping *m;
+	const struct layout *layout;
 
 	run(f);
 	assert_true(follows(f));
-	m = &spaces_layout(lookahead_spaces(f->lookahead), f->pid)->mappings;
-	for (size_t i = 0; i < m->n; i++)
-		if (strstr(m->list[i].object->definition.path, "/sleep"))
-			return true;
-	return false;
+	layout = spaces_layout(lookahead_spaces(f->lookahead), f->pid);
+	while ((m = mappings_next(&layout->mappings, &cursor)) &&
+	       !strstr(m->object->definition.path, "/sleep"))
+		;
+	return m;
 }
 
 /* By the records its first thread has ended; they are read when it is another program already. */
@@ -293,6 +304,35 @@ static void a_number_that_a_stranger_uses_again(void **state)
 	assert_int_equal(f->ends, 1);
 }
 
+/* A program that has something else to report whenever it is heard: more each time. */
+static void map_more(void *context, uint32_t pid, uint64_t time_ns, const struct mapping *m)
+{
+	size_t *heard = context, bytes = ++*heard * 4096;
+
+	if (*heard < 1000)
+		munmap(mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+		       bytes);
+}
+
+static void records_without_end(void **state)
+{
+	struct fixture *f = *state;
+	size_t heard = 0, before;
+
+	if (!f->sideband)
+		skip();
+	follow_ourselves(f);
+	assert_no_error(
+		spaces_listen(lookahead_spaces(f->lookahead),
+			      &(struct space_listener){ .mapped = map_more, .context = &heard }));
+	map_more(&heard, 0, 0, NULL);
+	for (int i = 0; i < 3; i++) {
+		before = heard;
+		run(f);
+		assert_int_equal(heard, before + 1);
+	}
+}
+
 /* What the kernel half was given since would be taken from it: the fork itself has put nothing. */
 static void a_fork_before_the_first_look_at_proc(void **state)
 {
@@ -316,6 +356,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(an_end_without_a_record),
 	TEST(a_number_that_is_used_again_without_an_end),
 	TEST(a_number_that_a_stranger_uses_again),
+	TEST(records_without_end),
 	TEST(a_fork_before_the_first_look_at_proc),
 };
 

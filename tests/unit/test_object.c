@@ -17,7 +17,7 @@ static const struct prf_object nothing = { .root = "" };
 
 static enum prf_object_kind kind_of(struct objects *o, const char *name)
 {
-	return objects_get(o, name, &nothing)->definition.kind;
+	return objects_get(o, name, &nothing, 0)->definition.kind;
 }
 
 static void names_tell_kinds(void **state)
@@ -39,16 +39,17 @@ static void equal_ones_are_one(void **state)
 {
 	struct prf_object known = { .root = "", .inode = 5 }, deleted = known, inside = known;
 	struct objects *o = objects_new();
-	struct object *first = objects_get(o, "/bin/x", &known);
+	struct object *first = objects_get(o, "/bin/x", &known, 0);
 
 	deleted.deleted = true;
 	inside.root = "/container";
-	assert_ptr_equal(objects_get(o, "/bin/x", &known), first);
-	assert_ptr_not_equal(objects_get(o, "/bin/y", &known), first);
-	assert_ptr_not_equal(objects_get(o, "/bin/x", &deleted), first);
-	assert_ptr_not_equal(objects_get(o, "/bin/x", &inside), first);
-	assert_string_equal(objects_get(o, "/bin/x", &inside)->definition.root, "/container");
-	assert_ptr_equal(objects_get(o, "[heap]", &inside), objects_get(o, "[stack]", &known));
+	assert_ptr_equal(objects_get(o, "/bin/x", &known, 0), first);
+	assert_ptr_not_equal(objects_get(o, "/bin/y", &known, 0), first);
+	assert_ptr_not_equal(objects_get(o, "/bin/x", &deleted, 0), first);
+	assert_ptr_not_equal(objects_get(o, "/bin/x", &inside, 0), first);
+	assert_string_equal(objects_get(o, "/bin/x", &inside, 0)->definition.root, "/container");
+	assert_ptr_equal(objects_get(o, "[heap]", &inside, 0),
+			 objects_get(o, "[stack]", &known, 0));
 	objects_free(o);
 }
 
@@ -86,7 +87,7 @@ static void files_are_completed(void **state)
 
 	own_mapping(&m, path, sizeof(path));
 	assert_int_equal(stat(path, &st), 0);
-	object = objects_get(o, path, &(struct prf_object){ .root = "", .inode = m.inode });
+	object = objects_get(o, path, &(struct prf_object){ .root = "", .inode = m.inode }, 0);
 	examine(object, (uint32_t)getpid(), m.start, m.end);
 	assert_int_equal(object->definition.inode, st.st_ino);
 	assert_int_equal(object->definition.size, st.st_size);
@@ -103,18 +104,19 @@ static void another_file_of_the_name_is_not_it(void **state)
 
 	own_mapping(&m, path, sizeof(path));
 	/* Not the inode that is there now. */
-	object = objects_get(o, path, &(struct prf_object){ .root = "", .inode = m.inode + 1 });
+	object = objects_get(o, path, &(struct prf_object){ .root = "", .inode = m.inode + 1 }, 0);
 	examine(object, (uint32_t)getpid(), m.start, m.end);
 	assert_int_equal(object->definition.size, 0);
 	/* Not the build-id. */
 	object = objects_get(
 		o, path,
-		&(struct prf_object){ .root = "", .build_id = { 1, 2, 3 }, .build_id_size = 20 });
+		&(struct prf_object){ .root = "", .build_id = { 1, 2, 3 }, .build_id_size = 20 },
+		0);
 	examine(object, (uint32_t)getpid(), m.start, m.end);
 	assert_int_equal(object->definition.size, 0);
 	assert_int_equal(object->definition.build_id[0], 1);
 	/* Nothing to identify it by. */
-	object = objects_get(o, path, &nothing);
+	object = objects_get(o, path, &nothing, 0);
 	examine(object, (uint32_t)getpid(), m.start, m.end);
 	assert_int_equal(object->definition.size, 0);
 	objects_free(o);
@@ -145,7 +147,7 @@ static void files_are_opened(void **state)
 	assert_int_equal(stat(path, &here), 0);
 	m.start = found.start;
 	m.end = found.end;
-	m.object = objects_get(o, path, &(struct prf_object){ .inode = here.st_ino });
+	m.object = objects_get(o, path, &(struct prf_object){ .inode = here.st_ino }, 0);
 	assert_no_error(object_open((uint32_t)getpid(), &m, &file));
 	assert_true(file.fd >= 0);
 	assert_int_equal(fstat(file.fd, &opened), 0);
@@ -153,15 +155,15 @@ static void files_are_opened(void **state)
 	assert_int_equal(m.object->definition.size, here.st_size);
 	close(file.fd);
 	m.object = objects_get(o, "/nonexistent",
-			       &(struct prf_object){ .inode = here.st_ino, .deleted = true });
+			       &(struct prf_object){ .inode = here.st_ino, .deleted = true }, 0);
 	assert_no_error(object_open((uint32_t)getpid(), &m, &file));
 	assert_true(file.fd >= 0);
 	close(file.fd);
 	/* Another file has the name, and nothing of the right one is mapped there. */
 	m.start = m.end = 0;
-	m.object = objects_get(o, path, &(struct prf_object){ .inode = here.st_ino + 1 });
+	m.object = objects_get(o, path, &(struct prf_object){ .inode = here.st_ino + 1 }, 0);
 	cannot_open(&m, ESTALE);
-	m.object = objects_get(o, "[vdso]", &nothing);
+	m.object = objects_get(o, "[vdso]", &nothing, 0);
 	cannot_open(&m, ENOENT);
 	objects_free(o);
 }
@@ -171,10 +173,10 @@ static void devices_and_the_missing_are_left_alone(void **state)
 	struct objects *o = objects_new();
 	struct object *object;
 
-	object = objects_get(o, "/dev/null", &(struct prf_object){ .root = "", .inode = 1 });
+	object = objects_get(o, "/dev/null", &(struct prf_object){ .root = "", .inode = 1 }, 0);
 	examine(object, (uint32_t)getpid(), 0x1000, 0x2000);
 	assert_int_equal(object->definition.mtime_ns, 0);
-	object = objects_get(o, "/nonexistent", &(struct prf_object){ .root = "", .inode = 1 });
+	object = objects_get(o, "/nonexistent", &(struct prf_object){ .root = "", .inode = 1 }, 0);
 	examine(object, INT32_MAX, 0x1000, 0x2000);
 	assert_int_equal(object->definition.size, 0);
 	objects_free(o);
@@ -199,25 +201,25 @@ static void test_forgetting(void **state)
 	struct mapping mapping = { .start = 1, .end = 2 };
 	int asked = 0, left = 0;
 
-	mapping.object = objects_get(o, "/mapped", &nothing);
+	mapping.object = objects_get(o, "/mapped", &nothing, 0);
 	code_hits_add(&mapping.object->hits, 7);
 	assert_true(mappings_add(&m, &mapping));
-	objects_get(o, "/a", &nothing);
-	objects_get(o, "/b", &nothing);
-	objects_get(o, "/kept", &nothing);
+	objects_get(o, "/a", &nothing, 0);
+	objects_get(o, "/b", &nothing, 0);
+	objects_get(o, "/kept", &nothing, 0);
 	objects_forget(o, agree, &asked);
 	assert_int_equal(asked, 0);
 	objects_forget(o, agree, &asked);
 	assert_int_equal(asked, 3);
 	objects_each(o, count, &left);
 	assert_int_equal(left, 2);
-	assert_ptr_equal(objects_get(o, "/mapped", &nothing), mapping.object);
+	assert_ptr_equal(objects_get(o, "/mapped", &nothing, 0), mapping.object);
 	mappings_release(&m);
 	objects_forget(o, agree, &asked);
 	assert_int_equal(asked, 4);
 	objects_forget(o, agree, &asked);
 	assert_int_equal(asked, 6);
-	assert_int_equal(objects_get(o, "/mapped", &nothing)->hits.n, 0);
+	assert_int_equal(objects_get(o, "/mapped", &nothing, 0)->hits.n, 0);
 	objects_free(o);
 }
 
@@ -228,7 +230,7 @@ static void test_what_is_mapped_now_and_then_is_not_idle(void **state)
 	struct mapping mapping = { .start = 1, .end = 2 };
 	int asked = 0;
 
-	mapping.object = objects_get(o, "/kept", &nothing);
+	mapping.object = objects_get(o, "/kept", &nothing, 0);
 	for (int look = 0; look < 10; look++) {
 		struct mappings m = { 0 };
 

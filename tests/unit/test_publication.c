@@ -381,10 +381,10 @@ static void what_has_rested_is_not_scarce(void **state)
 	f->p.pool.hint = 0;
 	assert_int_equal(range_pool_take(&f->p.pool, most.count, 0, 100 * SECOND), 0);
 	range_pool_give(&f->p.pool, &most, 100 * SECOND);
-	spaces_layout(f->spaces, one)->mappings.list[0].object->code = &code;
+	spaces_find(f->spaces, one, 0x1000)->object->code = &code;
 	code.changed = true;
 	publications_refresh(&f->p, 200 * SECOND);
-	spaces_layout(f->spaces, one)->mappings.list[0].object->code = NULL;
+	spaces_find(f->spaces, one, 0x1000)->object->code = NULL;
 	assert_int_equal(share_of(f, 0), 1);
 	assert_int_equal(taken(f), 1);
 }
@@ -445,13 +445,13 @@ static void children_do_not_pay_as_root(void **state)
 	shares_take(&f->p.pool.shares, 0, 10);
 	map_in(f, one, 0x1000);
 	assert_int_equal(published(f, SECOND), 1);
-	spaces_layout(f->spaces, one)->mappings.list[0].object->code = &code;
+	spaces_find(f->spaces, one, 0x1000)->object->code = &code;
 	publications_fork(&f->p, one, PID, SECOND);
 	code.changed = true;
 	publications_refresh(&f->p, 2 * SECOND);
 	assert_int_equal(share_of(f, 0), 10);
 	assert_int_equal(taken(f), 12);
-	spaces_layout(f->spaces, one)->mappings.list[0].object->code = NULL;
+	spaces_find(f->spaces, one, 0x1000)->object->code = NULL;
 	publications_exit(&f->p, PID, SECOND);
 }
 

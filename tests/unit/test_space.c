@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/spaces/space.h"
+#include "record/system/shares.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -216,7 +217,7 @@ static void what_is_held_does_not_change(void **state)
 	map(f->s, PID, 0x5000, 0x6000, 0, "/b");
 	spaces_remove(f->s, PID);
 	assert_int_equal(held->mappings.n, 1);
-	assert_string_equal(held->mappings.list[0].object->definition.path, "/a");
+	assert_string_equal(mappings_find(&held->mappings, 0x1000)->object->definition.path, "/a");
 	layout_put(held);
 }
 
@@ -435,6 +436,98 @@ static void agrees_with_a_simple_model(void **state)
 	}
 }
 
+/* -------- those of one user, who is nobody: their processes have ended -------- */
+
+#define LIMIT (1u << 20)
+
+/* The first eighth is nobody's, and of the rest he gets half. */
+static void assert_shared(const struct fixture *f)
+{
+	assert_true(objects_shares(f->objects)->taken < LIMIT / 8 + LIMIT / 2);
+	assert_true(objects_shares(f->objects)->taken > LIMIT / 4);
+}
+
+static void map_pages(struct fixture *f, uint32_t pid, uint64_t n, const char *path)
+{
+	for (uint64_t i = n; i-- > 0;)
+		map(f->s, pid, 0x10000 + (i << 13), 0x11000 + (i << 13), 0, path);
+}
+
+static void who_maps_too_much_forgets_all_of_it(void **state)
+{
+	struct fixture *f = *state;
+	const uint32_t own = (uint32_t)getpid();
+	uint64_t forgotten;
+
+	objects_shares(f->objects)->limit = LIMIT;
+	map(f->s, PID, 0x1000, 0x2000, 0, "/a");
+	fork_process(f->s, PID, PID + 1);
+	map_pages(f, PID, 10000, "/b");
+	assert_int_equal(spaces_crowded_out(f->s), 0);
+	assert_string_equal(place(f->s, PID, 0x1000), "/a+0");
+	map_pages(f, PID + 1, 20000, "/b");
+	assert_shared(f);
+	forgotten = spaces_crowded_out(f->s);
+	assert_int_equal(forgotten + spaces_layout(f->s, PID + 1)->mappings.n, 20001);
+	assert_string_equal(place(f->s, PID + 1, 0x1000), "");
+	assert_string_equal(place(f->s, PID + 1, 0x10000), "/b+0");
+	/* Others have room. */
+	map_pages(f, own, 5000, "/c");
+	assert_int_equal(spaces_layout(f->s, own)->mappings.n, 5000);
+	assert_int_equal(spaces_crowded_out(f->s), forgotten);
+}
+
+static void children_are_of_the_same_share(void **state)
+{
+	struct fixture *f = *state;
+
+	objects_shares(f->objects)->limit = LIMIT;
+	map_pages(f, PID, 5000, "/a");
+	for (uint32_t child = PID + 1; child < PID + 200; child++) {
+		fork_process(f->s, PID, child);
+		for (uint64_t i = 0; i < 5000; i += 50)
+			map(f->s, child, 0x10000 + (i << 13), 0x11000 + (i << 13), 0, "/b");
+		/* Not what its parent has there. */
+		for (uint64_t i = 0; i < 5000; i += 50)
+			assert_string_not_equal(place(f->s, child, 0x10000 + (i << 13)), "/a+0");
+	}
+	assert_shared(f);
+	assert_true(spaces_crowded_out(f->s) > 0);
+	for (uint32_t child = PID; child < PID + 200; child++)
+		spaces_remove(f->s, child);
+	assert_true(objects_shares(f->objects)->taken < 1000);
+}
+
+static bool agree(struct object *object, void *context)
+{
+	return true;
+}
+
+/* What is there instead has no name, either. */
+static void too_many_names(void **state)
+{
+	struct fixture *f = *state;
+	char name[512];
+
+	objects_shares(f->objects)->limit = LIMIT;
+	for (int i = 0; i < 2000; i++) {
+		snprintf(name, sizeof(name), "/%04d/%0400d", i, 0);
+		map(f->s, PID, 0x1000, 0x2000, 0, name);
+		if (*place(f->s, PID, 0x1000))
+			assert_memory_equal(place(f->s, PID, 0x1000), name, 6);
+	}
+	assert_string_equal(place(f->s, PID, 0x1000), "");
+	assert_true(spaces_crowded_out(f->s) > 0);
+	assert_shared(f);
+	map(f->s, (uint32_t)getpid(), 0x1000, 0x2000, 0, "/of/another");
+	assert_string_equal(place(f->s, (uint32_t)getpid(), 0x1000), "/of/another+0");
+	for (int look = 0; look < 3; look++)
+		objects_forget(f->objects, agree, NULL);
+	map(f->s, PID, 0x1000, 0x2000, 0, "/a");
+	assert_string_equal(place(f->s, PID, 0x1000), "/a+0");
+	assert_true(objects_shares(f->objects)->taken < 3000);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 static const struct CMUnitTest tests[] = {
 	TEST(finds_what_is_mapped),
@@ -451,6 +544,9 @@ static const struct CMUnitTest tests[] = {
 	TEST(what_is_older_than_proc_changes_nothing),
 	TEST(a_second_look_at_proc_is_no_first),
 	TEST(agrees_with_a_simple_model),
+	TEST(who_maps_too_much_forgets_all_of_it),
+	TEST(children_are_of_the_same_share),
+	TEST(too_many_names),
 };
 
 UNIT_TESTS(tests);

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +34,14 @@ static void end(struct fixture *f)
 {
 	world_release(&f->w);
 	free(f);
+}
+
+static struct error *refresh(struct fixture *f, uint64_t now_ns,
+			     void (*changed)(uint32_t pid, void *context), void *context)
+{
+	struct error *error = world_refresh(&f->w);
+
+	return error ? error : world_refresh_some(&f->w, now_ns, UINT64_MAX, changed, context);
 }
 
 static void apply(struct fixture *f, struct side_record r)
@@ -165,12 +174,14 @@ static void count(uint32_t pid, void *context)
 static bool has_begun(struct fixture *f, uint32_t pid)
 {
 	const struct layout *layout = spaces_layout(f->w.spaces, pid);
+	struct mapping_cursor cursor = { 0 };
+	const struct mapping *m;
 	bool file = false;
 
 	if (strcmp(tasks_find(f->w.tasks, pid)->comm, "sleep"))
 		return false;
-	for (size_t i = 0; i < layout->mappings.n; i++) {
-		const struct prf_object *object = &layout->mappings.list[i].object->definition;
+	while ((m = mappings_next(&layout->mappings, &cursor))) {
+		const struct prf_object *object = &m->object->definition;
 
 		if (strstr(object->path, "test_world"))
 			return false;
@@ -210,7 +221,7 @@ static void what_was_missed_is_asked_for(void **state)
 	 */
 	for (int i = 0; i < 1200 && !found; i++) {
 		usleep(50000);
-		assert_null(world_refresh(&f->w, 9, count, &changed));
+		assert_null(refresh(f, 9, count, &changed));
 		found = has_begun(f, (uint32_t)pid);
 	}
 	assert_true(found);
@@ -220,7 +231,7 @@ static void what_was_missed_is_asked_for(void **state)
 	assert_null(spaces_listen(
 		f->w.spaces, &(struct space_listener){ .ended = count_end, .context = &ends }));
 	/* A process that is gone keeps what was known: its samples may still be waiting. */
-	assert_null(world_refresh(&f->w, 11, NULL, NULL));
+	assert_null(refresh(f, 11, NULL, NULL));
 	assert_true(spaces_knows(f->w.spaces, (uint32_t)pid));
 	assert_int_equal(ends, 0);
 	world_forget(&f->w, 12);
@@ -259,12 +270,46 @@ static void each_is_read_once(void **state)
 	assert_null(spaces_listen(f->w.spaces, &(struct space_listener){ .cleared = count_clearing,
 									 .context = &seen }));
 	for (int i = 1; i < 4; i++) {
-		assert_null(world_refresh(&f->w, 9, count_change, &seen));
+		assert_null(refresh(f, 9, count_change, &seen));
 		assert_true(spaces_knows(f->w.spaces, seen.pid));
 		assert_int_equal(seen.changes, i);
 		assert_int_equal(seen.clearings, i - 1);
 	}
 	assert_non_null(tasks_find(f->w.tasks, seen.pid));
+	end(f);
+}
+
+static void count_each(uint32_t pid, void *context)
+{
+	++*(size_t *)context;
+}
+
+/* When the time is over one is read all the same, and an end counts when all are. */
+static void processes_are_read_piece_by_piece(void **state)
+{
+	struct fixture *f = begin(false);
+	const uint32_t own = (uint32_t)getpid();
+	size_t read = 0;
+
+	assert_null(world_add_process(&f->w, own));
+	assert_null(world_add_process(&f->w, (uint32_t)getppid()));
+	apply(f, (struct side_record){ .type = SIDE_RECORD_FORK,
+				       .time_ns = clock_now(),
+				       .pid = PID,
+				       .tid = PID,
+				       .parent_pid = own,
+				       .parent_tid = own });
+	assert_false(world_is_stale(&f->w));
+	assert_null(world_refresh(&f->w));
+	for (int i = 0; i < 3; i++) {
+		assert_true(world_is_stale(&f->w));
+		assert_int_equal(tasks_find(f->w.tasks, PID)->gone_ns, 0);
+		assert_null(world_refresh_some(&f->w, 9, 0, count_each, &read));
+		assert_true(read <= (size_t)i + 1);
+	}
+	assert_false(world_is_stale(&f->w));
+	assert_int_equal(read, 2);
+	assert_int_equal(tasks_find(f->w.tasks, PID)->gone_ns, 9);
 	end(f);
 }
 
@@ -280,7 +325,7 @@ static void a_fork_before_the_next_look_at_proc(void **state)
 					  .parent_pid = PID,
 					  .parent_tid = PID };
 
-	assert_null(world_refresh(&f->w, fork.time_ns - 1, NULL, NULL));
+	assert_null(refresh(f, fork.time_ns - 1, NULL, NULL));
 	apply(f, fork);
 	assert_true(strstr(path_at(f, own, (uintptr_t)a_fork_before_the_next_look_at_proc),
 			   "test_world"));
@@ -312,6 +357,38 @@ static void mappings_without_end(void **state)
 	assert_non_null(mappings_find(&layout->mappings, record.map.start - 0x2000));
 	assert_null(mappings_find(&layout->mappings, 0x10000));
 	world_release(&w);
+}
+
+/* They would soon be too many again, and to read them takes long. */
+static void so_many_real_mappings_are_not_read_again_and_again(void **state)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = LIMIT_MAPPINGS / 2 + 100;
+	struct side_record record = {
+		.type = SIDE_RECORD_MAP,
+		.pid = (uint32_t)getpid(),
+		.tid = (uint32_t)getpid(),
+		.name = "//anon",
+		.map = { .start = 0x10000, .size = 0x1000 },
+	};
+	char *there = mmap(NULL, pages * page, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+			   -1, 0);
+	bool divided = there != MAP_FAILED;
+	struct world w;
+
+	/* Neighbours that differ are mappings of their own. */
+	for (size_t i = 0; i < pages && divided; i += 2)
+		divided = !mprotect(there + i * page, page, PROT_READ | PROT_WRITE | PROT_EXEC);
+	if (!divided)
+		skip();
+	assert_null(world_init(&w, true, NULL));
+	for (size_t i = 0; i <= LIMIT_MAPPINGS; i++) {
+		assert_null(world_apply(&w, &record));
+		record.map.start += 0x2000;
+	}
+	assert_int_equal(spaces_layout(w.spaces, record.pid)->mappings.n, 1);
+	assert_true(spaces_crowded_out(w.spaces) > LIMIT_MAPPINGS / 2);
+	world_release(&w);
+	munmap(there, pages * page);
 }
 
 /* The first process with the number has ended, too, though nothing was recorded of that. */
@@ -397,11 +474,13 @@ static void what_is_older_than_proc(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(mappings_without_end),
+	cmocka_unit_test(so_many_real_mappings_are_not_read_again_and_again),
 	cmocka_unit_test(follows_a_process_from_fork_to_exit),
 	cmocka_unit_test(an_exit_in_an_exec),
 	cmocka_unit_test(strangers_are_left_out),
 	cmocka_unit_test(what_was_missed_is_asked_for),
 	cmocka_unit_test(each_is_read_once),
+	cmocka_unit_test(processes_are_read_piece_by_piece),
 	cmocka_unit_test(a_fork_before_the_next_look_at_proc),
 	cmocka_unit_test(a_number_that_is_used_again),
 	cmocka_unit_test(a_number_that_a_stranger_uses_again),
