@@ -116,7 +116,8 @@ static void find_payer(struct spaces *s, uint32_t pid, struct layout *layout)
 	struct shares *shares = objects_shares(s->objects);
 	uint32_t user;
 
-	if (layout->asked == pid || !shares_are_scarce(shares)) {
+	/* One of root's may have become another user's. */
+	if ((layout->asked == pid && layout->mappings.payer) || !shares_are_scarce(shares)) {
 		mappings_charge(&layout->mappings, shares, layout->mappings.payer);
 		return;
 	}
@@ -400,7 +401,6 @@ static struct error *add_mapping(struct spaces *s, uint32_t pid, uint64_t time_n
 	struct layout *layout;
 
 	*fits = true;
-	s->crowded_out += !mapping->object;
 	if (!changes(&before->mappings, mapping))
 		return NULL;
 	/* Virtual machines map some more memory for code again and again. */
@@ -527,7 +527,7 @@ struct error *spaces_read(struct spaces *s, uint32_t pid, uint64_t time_ns)
 				continue;
 			mapping = read_mapping(s, pid, &m);
 			error = add_mapping(s, pid, time_ns, &mapping, &fits);
-			s->crowded_out += !fits;
+			s->crowded_out += !fits || !mapping.object;
 		}
 	}
 	buffer_release(&text);
@@ -568,7 +568,7 @@ static struct error *apply_mapping(struct spaces *s, const struct side_record *r
 		error = forget_all(s, r->pid, r->time_ns);
 	if (!error && !fits)
 		error = add_mapping(s, r->pid, r->time_ns, mapping, &fits);
-	s->crowded_out += !fits;
+	s->crowded_out += !fits || !mapping->object;
 	return error;
 }
 

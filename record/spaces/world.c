@@ -3,11 +3,13 @@
 
 #include "common/buffer.h"
 #include "common/clock.h"
+#include "common/sorted.h"
 #include "record/system/proc.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct error *world_init(struct world *w, bool everything, struct kernel_symbols *kernel)
@@ -151,11 +153,17 @@ struct error *world_apply(struct world *w, const struct side_record *r)
 	}
 }
 
+/* A process that is to be read again. */
+struct stale {
+	uint32_t pid, mappings; /* as far as they are known */
+};
+
 static void collect_known(uint32_t pid, void *context)
 {
 	struct world *w = context;
+	const struct stale s = { pid, (uint32_t)spaces_layout(w->spaces, pid)->mappings.n };
 
-	buffer_append(&w->stale, &pid, sizeof(pid));
+	buffer_append(&w->stale, &s, sizeof(s));
 }
 
 static void collect_other(uint32_t pid, void *context)
@@ -163,7 +171,14 @@ static void collect_other(uint32_t pid, void *context)
 	struct world *w = context;
 
 	if (!spaces_knows(w->spaces, pid))
-		buffer_append(&w->stale, &pid, sizeof(pid));
+		collect_known(pid, w);
+}
+
+static int by_mappings(const void *left, const void *right)
+{
+	const struct stale *a = left, *b = right;
+
+	return SORTED_BY_TWO(a, b, mappings, pid);
 }
 
 struct error *world_refresh(struct world *w)
@@ -175,12 +190,16 @@ struct error *world_refresh(struct world *w)
 	spaces_each(w->spaces, collect_known, w);
 	if (w->everything)
 		status = proc_each("/proc", collect_other, w);
+	/* Nobody's many mappings keep the processes of others waiting. */
+	if (w->stale.size)
+		qsort(w->stale.data, w->stale.size / sizeof(struct stale), sizeof(struct stale),
+		      by_mappings);
 	return status ? error_system(status, "/proc") : NULL;
 }
 
 bool world_is_stale(const struct world *w)
 {
-	return w->read_again < w->stale.size / sizeof(uint32_t);
+	return w->read_again < w->stale.size / sizeof(struct stale);
 }
 
 /* Reads a process's name and mappings again: an exec may have replaced both without a record. */
@@ -190,8 +209,10 @@ static struct error *refresh_process(struct world *w, uint32_t pid, uint64_t now
 	struct error *error = NULL;
 	char comm[COMM_BYTES];
 
+	/* It may have ended since, and its number be a stranger's. */
 	if (!spaces_knows(w->spaces, pid))
-		return read_process(w, pid, now_ns);
+		return w->everything ? read_process(w, pid, now_ns)
+				     : error_system(ESRCH, "process %" PRIu32, pid);
 	if (proc_comm(pid, pid, comm, sizeof(comm)))
 		return error_system(ESRCH, "process %" PRIu32, pid);
 	if (!task || strcmp(task->comm, comm))
@@ -203,18 +224,18 @@ struct error *world_refresh_some(struct world *w, uint64_t now_ns, uint64_t unti
 				 void (*changed)(uint32_t pid, void *context), void *context)
 {
 	struct error *error = NULL;
+	struct stale next;
 	uint64_t time_ns;
-	uint32_t pid;
 
 	do {
 		if (!world_is_stale(w))
 			break;
-		memcpy(&pid, w->stale.data + w->read_again++ * sizeof(pid), sizeof(pid));
+		memcpy(&next, w->stale.data + w->read_again++ * sizeof(next), sizeof(next));
 		/* Not earlier: records of what happened before this one is read are to come. */
 		time_ns = clock_now();
-		error = refresh_process(w, pid, time_ns);
+		error = refresh_process(w, next.pid, time_ns);
 		if (!error && changed)
-			changed(pid, context);
+			changed(next.pid, context);
 		/*
 		 * A process that has ended meanwhile keeps its mappings: samples of it may still
 		 * come.

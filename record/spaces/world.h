@@ -20,7 +20,7 @@ struct world {
 	struct tasks *tasks;
 	struct kernel_symbols *kernel;
 	bool everything;     /* follow all processes (-a) */
-	struct buffer stale; /* pids that are to be read again, uint32_t */
+	struct buffer stale; /* processes that are to be read again, fewest mappings first */
 	size_t read_again;   /* so many of them have been */
 };
 
@@ -46,6 +46,7 @@ struct error *world_apply(struct world *w, const struct side_record *record);
 /*
  * For when records of the side band were lost, so that mappings and names may be wrong: all
  * processes are to be read again from /proc, piece by piece, as that may take long.
+ * Until then samples of them have what was known before.
  */
 struct error *world_refresh(struct world *w);
 /* Whether there are more of them. */
