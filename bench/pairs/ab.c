@@ -104,13 +104,13 @@ static enum verdict conclude(const struct ab *ab, const struct paired_runs_compa
 		output_line("faster by %.2f%% (noise %.2f%%)", -value * 100, noise * 100);
 		return VERDICT_FINE;
 	case PAIRED_RUNS_SLOWER:
-		output_line("SLOWER by %.2f%% (noise %.2f%%)", value * 100, noise * 100);
+		output_failure("SLOWER by %.2f%% (noise %.2f%%)", value * 100, noise * 100);
 		return VERDICT_REGRESSED;
 	case PAIRED_RUNS_INCONCLUSIVE: break;
 	}
-	output_line("inconclusive: a slowdown of more than %.3g%% can be there or not (noise "
-		    "%.2f%%)",
-		    wanted * 100, noise * 100);
+	output_failure("inconclusive: a slowdown of more than %.3g%% can be there or not (noise "
+		       "%.2f%%)",
+		       wanted * 100, noise * 100);
 	print_remedy(ab, c, wanted);
 	return VERDICT_INCONCLUSIVE;
 }
