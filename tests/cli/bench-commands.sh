@@ -64,6 +64,9 @@ static void *make_numbers(uint64_t seed)
 static void sort(void *state, uint64_t iterations)
 {
 	struct numbers *n = state;
+#ifdef SLOWER
+	iterations += iterations * SLOWER / 100;
+#endif
 	while (iterations--) {
 		memcpy(n->sorted, n->from, sizeof(n->from));
 		qsort(n->sorted, N, sizeof(int), by_size);
@@ -117,6 +120,10 @@ echo '* latency percentage - 9 max=1' > thresholds
 holds "results are judged by its gate" ./sort gate --thresholds thresholds --history h --allow-missing-baseline sort.json
 ./sort ab --pairs 8 --max-pairs 8 --resamples 100 ./sort ./sort -- once sort/thousand > ab.txt 2>&1
 unlike "$?" '^2$' "and builds are compared"
+${CC:-cc} -O2 -g -DSLOWER=100 -I"$top/bench" sort.c $library -o slower || not_ok "a slower sort is built"
+output=$(./sort ab --cpu-time --noise 20 --benchmark sort/thousand ./sort ./slower 2>&1)
+is "$?" 1 "by one of their benchmarks: one that takes twice as long is slower"
+like "$output" '^sort/thousand: [0-9]+ iterations in each run$' "by some iterations"
 
 cat > more.cpp <<'END'
 #include <prof_bench.h>

@@ -157,4 +157,35 @@ output=$("$bench" ab -q --pairs 8 --max-pairs 8 --resamples 1000 ./fast ./slow 2
 is "$?" 1 "a program that sleeps is slower"
 like "$output" '^SLOWER by [0-9.]+% ' "which -q shows"
 is "$(printf '%s\n' "$output" | wc -l)" 1 "and nothing else"
+
+# A benchmark's own time, which these programs make up: one iteration takes NS, beside a start that takes long.
+program() { # NAME NS
+	cat > "$1" <<-END
+		#!/bin/sh
+		sleep 0.01
+		[ "\$1 \$2 \$4 \$5 \$6" = "once --bmf \$4 --seed=1 sort/thousand" ] || exit 2
+		echo "\$4" >> $1.done
+		printf '{"sort/thousand": {"cpu-time": {"value": $2}, "latency": {"value": %d}}}' $(($2 * 2)) > "\$3"
+	END
+	chmod +x "$1"
+}
+program old 1000
+program new 1250
+program same 1000
+pairs() { "$bench" ab --noise 5 --pairs 8 --resamples 1000 "$@" 2>&1; }
+output=$(pairs --benchmark sort/thousand ./old ./new)
+is "$?" 1 "a benchmark that takes 25 % more is slower"
+like "$output" '^SLOWER by 25\.00% ' "by 25 %"
+like "$(tail -n 1 new.done)" '^--iterations=[0-9]{4,5}$' "of many iterations"
+is "$(tail -n 1 old.done)" "$(tail -n 1 new.done)" "as many of either"
+holds "by CPU time, too" test "$(pairs --cpu-time --benchmark sort/thousand ./old ./new | grep -c '^SLOWER by 25')" = 1
+pairs --benchmark sort/thousand ./old ./same > ab.txt
+is "$?" 0 "one that takes as long is not"
+output=$(pairs --benchmark other ./old ./new)
+is "$?" 2 "a benchmark that there is not"
+like "$output" 'ended with status 2.*"./old once other" says why' "is an error"
+output=$(pairs --benchmark sort/thousand ./old true)
+is "$?" 2 "a program that has none"
+output=$(pairs --benchmark sort/thousand ./old ./new -- x)
+is "$?" 2 "a benchmark, and arguments"
 finish
