@@ -16,6 +16,15 @@ is "$(json one.json 'sorted(d["sleep 0.001"])')" "['latency', 'peak-bytes', 'sys
 	"with its CPU time and memory"
 number "$(json one.json 'd["sleep 0.001"]["latency"]["value"]') >= 1000000" "a sleep of a millisecond takes one"
 holds "results are valid BMF" "$top/tests/bmf-valid.py" one.json
+# On one CPU with another program: the command gets about half of it, while the one that times it only sleeps.
+cpu=$(taskset -cp $$ | sed 's/.*[ ,-]//')
+taskset -c "$cpu" sh -c 'while :; do :; done' &
+busy=$!
+taskset -c "$cpu" "$bench" run --time 0.5 --warm-up 0.01 --measurements 10 --resamples 200 --baseline shared.json --name shared \
+	-- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done' > shared.txt 2>&1
+kill $busy
+wait $busy 2> /dev/null
+number "$(json shared.json 'd["shared"]["waited"]') > 0.2" "how long a command waited for its CPU is known"
 output=$("$bench" run $quick --name napping --bmf two.json -- sleep 0.001 2>&1)
 is "$(json two.json 'list(d)')" "['napping']" "--name names it"
 output=$("$bench" run $quick --name "$(printf 'a\302\233\342\200\256b')" -- true 2>&1)
