@@ -324,7 +324,8 @@ def counts_rows(curve):
         if found:
             yield (percent_name(percent), len(found),
                    f"{statistics.median(100 * (t['new'] / t['old'] - 1) for t in found):+.3f} %",
-                   *(sum(t["word"] == word for t in found) for word in ("REGRESSED", "fine")))
+                   *(sum(t["word"] == word for t in found)
+                     for word in ("REGRESSED", "inconclusive", "fine")))
 
 
 def explain_rows(curve):
@@ -340,7 +341,7 @@ def table(curve):
                  "inconclusive", "fine", "takes, median"], list(pairs_rows(curve)))
     print_table(["machine", "slowdown", "tries", "regressed", "inconclusive", "fine"],
                 list(values_rows(curve)))
-    print_table(["slowdown", "tries", "measured, median", "regressed", "fine"],
+    print_table(["slowdown", "tries", "measured, median", "regressed", "inconclusive", "fine"],
                 list(counts_rows(curve)))
     print_table(["tries", "regressed", "inconclusive", "its function named first", "another one named"],
                 list(explain_rows(curve)))

@@ -186,6 +186,8 @@ count_report() {
 	"$bench" instr -q --bmf "$1" -- "$report" -q --no-cache "$top/testdata/fixtures/python.prf"
 	json "$1" 'int(list(d.values())[0]["instructions"]["value"])'
 }
+output=$("$bench" instr -- sh -c 'grep -q vgpreload /proc/$$/maps && exit 3; :' 2>&1)
+like "$output" 'under valgrind it ended with status 3' "a command that fails under valgrind has failed, whatever its status"
 first=$(count_report report1.json)
 number "$first > 100000" "instructions of a report are counted"
 is "$(count_report report2.json)" "$first" "no chance is in them: hash tables have the same seed in each run"
