@@ -116,4 +116,22 @@ for measure in $(awk '$1 == "*" && $3 == "percentage" { print $2 }' "$recipes/th
 	like "$(cat main.log)" "--threshold-measure $measure --threshold-test percentage --threshold-max-sample-size 1 " \
 		"Bencher judges $measure"
 done
+
+# -------- The operating curve of runs beside their baseline: each verdict has its column.
+curve() { "$recipes/operating-curve.py" "$1" --folder curve --equal 2 --slow 1 --loaded; }
+mkdir curve
+for name in make_trace prof-report-slow; do cp "$work/one/prof-report" "curve/$name"; done
+printf '#!/bin/sh\nshift\nexec "%s" run --time 0.05 --warm-up 0.01 --measurements 10 --resamples 200 "$@"\n' "$bench" > curve/prof-bench
+chmod +x curve/*
+for way in default --cpu-time candidate.sh; do
+	printf '{"kind": "calibration", "way": "%s", "rounds": 7}\n' $way
+done > curve/tries.jsonl
+is "$(curve runs)" "8 more" "runs with and without a slowdown are compared with the one before"
+is "$(curve runs)" "0 more" "once"
+is "$(curve table | awk -F ' *[|] *' '$2 == "loaded" && $5 == $7 + $8 + $9 + $10 { print $3, $4, $5 }')" "default none 2
+default 5 % 1
+default 10 % 1
+--cpu-time none 2
+--cpu-time 5 % 1
+--cpu-time 10 % 1" "and each has one verdict"
 finish
