@@ -156,9 +156,9 @@ $(BUILD)/prof-bench: $(BUILD)/bench/main.o $(BUILD)/bench/measure/interpose.o $(
 $(BUILD)/prof-bench: libs = $(RECORD_LIBS) $(disassembler) $(REPORT_LIBS) $(BENCH_LIBS) $(FORMAT_LIBS) $(COMMON_LIBS)
 
 injected = $(if $(filter $(1),$(INJECT)),$(2))
-$(BUILD)/prof-record: $(call injected,drain,$(BUILD)/bench/suite/inject.o)
+$(BUILD)/prof-record: $(call injected,drain nap,$(BUILD)/bench/suite/inject.o)
 $(BUILD)/prof-report: $(call injected,tally,$(BUILD)/bench/suite/inject_tally.o) $(call injected,rounds,$(BUILD)/bench/suite/slow.o)
-$(BUILD)/prof-bench $(BUILD)/prof-record: PROF_LDFLAGS += $(call injected,drain,-Wl$(comma)--wrap=resolver_resolve)
+$(BUILD)/prof-bench $(BUILD)/prof-record: PROF_LDFLAGS += $(call injected,drain nap,-Wl$(comma)--wrap=resolver_resolve)
 $(BUILD)/prof-bench $(BUILD)/prof-report: PROF_LDFLAGS += $(call injected,tally,-Wl$(comma)--wrap=tally_add)
 
 # Benchmarks of other people's code link this; all names but those of bench/prof_bench.h are hidden.

@@ -29,6 +29,7 @@
  *
  *     cc -O2 -g sort.c -lprof_bench -ljansson -lm -o sort
  *     ./sort run; ./sort instr; ./sort heap; ./sort run --bmf results.json
+ *     ./sort ab --cpu-time --benchmark sort/thousand old/sort ./sort
  */
 
 #include <stdbool.h>

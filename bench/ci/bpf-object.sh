@@ -11,8 +11,8 @@
 # Counts (verified instructions, sizes) repeat, and are judged from the second run on. Times need eight
 # runs, and a quiet machine; with COUNTS=1 they are kept, and not judged. With DRY_RUN=1 nothing is
 # added to the history: for candidates.
-# Status 0: fine; 1: something regressed; 2: it could not be measured; 3: inconclusive, as
-# there are too few times yet, or the noise of the machine could hide a slowdown.
+# Status 0: fine, or the first run, which begins the history; 1: something regressed; 2: it could not be
+# measured; 3: inconclusive, as there are too few values yet, or the noise of the machine could hide a slowdown.
 set -u
 usage="usage: bpf-object.sh HISTORY.jsonl OBJECT.bpf.o [OPTIONS of prof-bench bpf] [-- COMMAND]"
 history=${1:?$usage}
@@ -33,7 +33,7 @@ END
 [ -z "${COUNTS:-}" ] || sed -i '/t_test/d' "$work/thresholds"
 "$bench" bpf --object "$object" --bmf "$work/results.json" "$@" || exit 2
 missing=
-[ -s "$history" ] || missing=--allow-missing-baseline
+[ -s "$history" ] || [ -n "${DRY_RUN:-}" ] || missing=--allow-missing-baseline
 "$bench" gate --thresholds "$work/thresholds" --history "$history" ${DRY_RUN:+--dry-run} $missing \
 	--hash "${HASH:-$(git rev-parse HEAD 2> /dev/null || echo unknown)}" \
 	--testbed "${TESTBED:-$(uname -n)}" "$work/results.json"

@@ -3,8 +3,9 @@
 #
 #     bench/ci/main.sh HISTORY.jsonl [BUILD [HASH]]
 #
-# Status 0: fine; 1: something regressed; 2: it could not be measured; 3: inconclusive, as
-# the noise of the machine could hide a slowdown. Set TESTBED to a name for this kind of machine.
+# Status 0: fine, or the first run, which begins the history; 1: something regressed; 2: it could not be
+# measured; 3: inconclusive, as there are too few values yet, or the noise of the machine could hide a
+# slowdown. Set TESTBED to a name for this kind of machine.
 set -u
 history=${1:?usage: bench/ci/main.sh HISTORY.jsonl [BUILD [HASH]]}
 build=${2:-build}
@@ -13,11 +14,28 @@ here=$(dirname "$0")
 results=$(mktemp -d) || exit 2
 trap 'rm -rf "$results"' EXIT
 
-"$here/measure.sh" --time "$results" "$build" || exit 2
-# A benchmark that is new on the main branch has no history yet, which is not an error.
-"$build/prof-bench" gate --thresholds "$here/thresholds.conf" --history "$history" --branch main \
-	--hash "${hash:-unknown}" --testbed "${TESTBED:-$(uname -n)}" --allow-missing-baseline \
-	"$results"/*.json
+missing=
+[ -s "$history" ] || missing=--allow-missing-baseline
+gate() {
+	"$build/prof-bench" gate --thresholds "$here/thresholds.conf" --history "$history" --branch main \
+		--hash "${hash:-unknown}" --testbed "${TESTBED:-$(uname -n)}" $missing "$@"
+}
+draw() { "$build/prof-bench" history --history "$history" --svg "${history%.jsonl}.svg" || exit 2; }
+
+# A fault that makes a sample take a second would keep the rest busy for hours.
+"$here/measure.sh" --first "$results/first" "$build" || exit 2
+gate --dry-run "$results"/first/*.json > "$results/said"
+case $? in
+1)
+	echo "main.sh: the rest is not measured" >&2
+	gate "$results"/first/*.json
+	draw
+	exit 1
+	;;
+2) exit 2 ;;
+esac
+"$here/measure.sh" --time "$results/rest" "$build" || exit 2
+gate "$results"/first/*.json "$results"/rest/*.json
 status=$?
-"$build/prof-bench" history --history "$history" --svg "${history%.jsonl}.svg" || exit 2
+draw
 exit $status

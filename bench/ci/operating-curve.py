@@ -7,6 +7,7 @@
     bench/ci/operating-curve.py values --seconds 150    the same
     bench/ci/operating-curve.py pairs --loaded --seconds 150   with a load of its own, else idle
     bench/ci/operating-curve.py values --loaded --seconds 150
+    bench/ci/operating-curve.py runs --seconds 150      the same, also with --loaded
     bench/ci/operating-curve.py counts --seconds 150    again and again (valgrind)
     bench/ci/operating-curve.py explain --seconds 150   again and again (root)
     bench/ci/operating-curve.py table
@@ -16,6 +17,8 @@
 pairs: slowdowns of 2, 5 and 10 % of prof-report's time are built in (build/prof-report-slow), among
 tries in which old and new are equal. A try has a trace of its own seed and fresh copies of the
 programs, and `prof-bench ab` judges it in each of WAYS.
+runs: `prof-bench run` on a fresh copy of prof-report, and once more with that as its baseline, on the
+same or on one with a slowdown of 5 or 10 %, by elapsed time and by CPU time.
 values: what bench/ci/measure.sh --time measures, over and over. Each of these runs is judged by all
 the others as its history, as it is and with its values raised by 2, 5, 10 and 20 %.
 counts: slowdowns of 1, 2, 5 and 10 % of prof-report's instructions, counted by `prof-bench instr`.
@@ -49,6 +52,11 @@ WAYS = {
     "candidate.sh": ["--cpu-time", "--noise", "5", "--max-pairs", "320"],
 }
 PAIRS_PERCENTS = [2, 5, 10]
+RUNS_WAYS = ["default", "--cpu-time"]
+RUNS_PERCENTS = [5, 10]
+# What `prof-bench run` says.
+VERDICTS = ["Performance has regressed", "Performance has improved", "No verdict",
+            "No change in performance|Change within noise"]
 COUNTS_PERCENTS = [1, 2, 5, 10]
 EXPLAIN_PERCENT, EXPLAIN_TRIES = 5, 20
 VALUES_PERCENTS = [0, 2, 5, 10, 20]
@@ -192,29 +200,52 @@ class Curve:
             rounds[way] = statistics.median(found)
         return rounds
 
-    def pairs_tries(self):
-        """(way, percent, seed): slowdowns lie evenly among tries of equals."""
+    def tries(self, kind, ways, percents):
+        """(way, percent, seed) of those not done yet: slowdowns lie evenly among tries of equals."""
+        done = {(t["way"], t["percent"], t["seed"]) for t in self.read(kind)
+                if t["machine"] == self.machine}
         for i in range(self.equal):
             slow = (i + 1) * self.slow // self.equal > i * self.slow // self.equal
-            for percent in [0] + (PAIRS_PERCENTS if slow else []):
-                for way in WAYS:
-                    yield way, percent, i + 1
+            for percent in [0] + (percents if slow else []):
+                for way in ways:
+                    if (way, percent, i + 1) not in done:
+                        yield way, percent, i + 1
 
-    def try_pairs(self, one, rounds):
-        way, percent, seed = one
-        self.make_trace(seed)
-        self.add(kind="pairs", machine=self.machine, way=way, percent=percent, seed=seed,
-                 **self.ab(round(percent * rounds[way]), seed * 100 + percent, WAYS[way]))
-
-    def pairs(self, end):
-        done = {(t["way"], t["percent"], t["seed"]) for t in self.read("pairs")
-                if t["machine"] == self.machine}
-        todo = [one for one in self.pairs_tries() if one not in done]
+    def take(self, end, tries, try_one):
+        todo = list(tries)
         rounds = self.calibrate() if todo else None
-        for one in todo:
+        for way, percent, seed in todo:
             if time.monotonic() > end:
                 break
-            self.try_pairs(one, rounds)
+            self.make_trace(seed)
+            try_one(way, percent, seed, round(percent * rounds[way]))
+
+    def try_pairs(self, way, percent, seed, rounds):
+        self.add(kind="pairs", machine=self.machine, way=way, percent=percent, seed=seed,
+                 **self.ab(rounds, seed * 100 + percent, WAYS[way]))
+
+    def pairs(self, end):
+        self.take(end, self.tries("pairs", WAYS, PAIRS_PERCENTS), self.try_pairs)
+
+    # A run, and the next one, which is compared with it.
+
+    def run(self, side, rounds, way):
+        return subprocess.run([self.path("prof-bench"), "run", *WAYS[way], "--name", "report",
+                               "--baseline", self.path("baseline"), "--", self.program(side, rounds),
+                               "-q", "--no-cache", self.trace], stdout=subprocess.PIPE, check=True,
+                              encoding="utf-8").stdout
+
+    def try_runs(self, way, percent, seed, rounds):
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self.path("baseline"))
+        self.run("old", 0, way)
+        said = self.run("new", rounds, way)
+        change, verdict = re.search(r"change: \[\S+ (\S+)% .*\n +(.*)", said).groups()
+        self.add(kind="runs", machine=self.machine, way=way, percent=percent, seed=seed,
+                 change=float(change), verdict=verdict)
+
+    def runs(self, end):
+        self.take(end, self.tries("runs", RUNS_WAYS, RUNS_PERCENTS), self.try_runs)
 
     # Names of the functions to blame.
 
@@ -300,6 +331,19 @@ def pairs_rows(curve):
                            f"{statistics.median(t['seconds'] for t in found):.1f} s")
 
 
+def runs_rows(curve):
+    for machine in ("quiet", "loaded"):
+        for way in RUNS_WAYS:
+            for percent in [0] + RUNS_PERCENTS:
+                found = [t for t in curve.read("runs") if t["machine"] == machine and
+                         t["way"] == way and t["percent"] == percent]
+                if found:
+                    yield (machine, way, percent_name(percent), len(found),
+                           f"{statistics.median(t['change'] for t in found):+.2f} %",
+                           *(sum(bool(re.match(verdict, t["verdict"])) for t in found)
+                             for verdict in VERDICTS))
+
+
 def values_rows(curve):
     """Each run is judged by all the others, as if they had come before it."""
     bench = curve.path("prof-bench")
@@ -324,7 +368,8 @@ def counts_rows(curve):
         if found:
             yield (percent_name(percent), len(found),
                    f"{statistics.median(100 * (t['new'] / t['old'] - 1) for t in found):+.3f} %",
-                   *(sum(t["word"] == word for t in found) for word in ("REGRESSED", "fine")))
+                   *(sum(t["word"] == word for t in found)
+                     for word in ("REGRESSED", "inconclusive", "fine")))
 
 
 def explain_rows(curve):
@@ -338,9 +383,11 @@ def explain_rows(curve):
 def table(curve):
     print_table(["machine", "way", "slowdown", "tries", "measured, median", "regressed",
                  "inconclusive", "fine", "takes, median"], list(pairs_rows(curve)))
+    print_table(["machine", "way", "slowdown", "tries", "measured, median", "regressed", "improved",
+                 "no verdict", "no change"], list(runs_rows(curve)))
     print_table(["machine", "slowdown", "tries", "regressed", "inconclusive", "fine"],
                 list(values_rows(curve)))
-    print_table(["slowdown", "tries", "measured, median", "regressed", "fine"],
+    print_table(["slowdown", "tries", "measured, median", "regressed", "inconclusive", "fine"],
                 list(counts_rows(curve)))
     print_table(["tries", "regressed", "inconclusive", "its function named first", "another one named"],
                 list(explain_rows(curve)))
@@ -449,7 +496,7 @@ class MadeUp:
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=("prepare", "pairs", "values", "counts", "explain",
+    parser.add_argument("command", choices=("prepare", "pairs", "runs", "values", "counts", "explain",
                                             "table", "gate", "changes"))
     parser.add_argument("--folder", default="build/operating-curve")
     parser.add_argument("--build", default="build", help="where prepare finds the programs")

@@ -21,7 +21,7 @@ struct gate {
 	struct results missing; /* what was measured before */
 	struct history_view view;
 	int64_t now;
-	size_t fine, regressed, inconclusive, unjudged;
+	size_t fine, regressed, inconclusive, without_baseline, without_rule;
 };
 
 static const char *text_of(enum threshold_status status)
@@ -55,7 +55,8 @@ struct judged {
 	const struct result *result;
 	const struct threshold *threshold;
 	struct limits limits;
-	size_t n; /* earlier values that gave them */
+	size_t n;    /* earlier values */
+	size_t used; /* those of them that gave the limits */
 };
 
 static void print_regressed(const struct judged *j)
@@ -65,11 +66,11 @@ static void print_regressed(const struct judged *j)
 	bool change = !isnan(baseline) && baseline != 0;
 	char text[80];
 
-	output_line("REGRESSED     %s %s: %g is outside of %s (%s, %zu earlier values%s%s)",
-		    r->benchmark, r->measure, r->estimate.value,
-		    interval_text(&j->limits, text, sizeof(text)),
-		    threshold_test_name(j->threshold->test), j->n, change ? ", change " : "",
-		    change ? output_percent(r->estimate.value / baseline - 1).text : "");
+	output_failure("REGRESSED     %s %s: %g is outside of %s (%s, %zu earlier values%s%s)",
+		       r->benchmark, r->measure, r->estimate.value,
+		       interval_text(&j->limits, text, sizeof(text)),
+		       threshold_test_name(j->threshold->test), j->used, change ? ", change " : "",
+		       change ? output_percent(r->estimate.value / baseline - 1).text : "");
 }
 
 /* The change named by `find` cannot be excluded: prints how many more values would decide. */
@@ -77,16 +78,15 @@ static void print_blurred(const struct judged *j)
 {
 	const struct result *r = j->result;
 	const struct threshold *t = j->threshold;
-	size_t used = t->most && j->n > t->most ? t->most : j->n;
-	size_t needed = limits_needed(&j->limits, t, r->estimate.value, used);
+	size_t needed = limits_needed(&j->limits, t, r->estimate.value, j->used);
 	char remedy[80] = "measure longer, or on a quieter machine";
 
-	if (needed > used)
+	if (needed > j->used)
 		snprintf(remedy, sizeof(remedy), "it takes %zu earlier values", needed);
-	output_line("inconclusive  %s %s: %g is within the noise of %.2g%%, which may hide a "
-		    "change by %g%%: %s",
-		    r->benchmark, r->measure, r->estimate.value,
-		    100 * j->limits.blur / fabs(j->limits.baseline), 100 * t->find, remedy);
+	output_failure("inconclusive  %s %s: %g is within the noise of %.2g%%, which may hide a "
+		       "change by %g%%: %s",
+		       r->benchmark, r->measure, r->estimate.value,
+		       100 * j->limits.blur / fabs(j->limits.baseline), 100 * t->find, remedy);
 }
 
 /* By limits that there are. */
@@ -114,20 +114,23 @@ static void judge_by_limits(struct gate *g, const struct judged *j)
 static void judge_by(struct gate *g, const struct judged *j)
 {
 	const struct result *r = j->result;
-	const size_t least = j->threshold->least ? j->threshold->least : 2;
+	const size_t needed = threshold_needed(j->threshold);
 
 	if (j->limits.status == THRESHOLD_OK) {
 		judge_by_limits(g, j);
-	} else if (j->limits.status == THRESHOLD_TOO_FEW && g->settings->allow_missing &&
-		   j->n < least) {
-		g->fine++;
+	} else if (j->n < needed && g->settings->allow_missing) {
+		g->without_baseline++;
 		output_line("no baseline   %s %s: %g, %zu earlier values, allowed", r->benchmark,
 			    r->measure, r->estimate.value, j->n);
+	} else if (j->n < needed) {
+		g->inconclusive++;
+		output_failure("inconclusive  %s %s: %g, %s: it takes %zu more earlier values",
+			       r->benchmark, r->measure, r->estimate.value,
+			       j->n ? "too few earlier values" : "no baseline", needed - j->n);
 	} else {
 		g->inconclusive++;
-		output_line("inconclusive  %s %s: %g, %zu earlier values: %s", r->benchmark,
-			    r->measure, r->estimate.value, j->n,
-			    j->n ? text_of(j->limits.status) : "no baseline");
+		output_failure("inconclusive  %s %s: %g, %zu earlier values: %s", r->benchmark,
+			       r->measure, r->estimate.value, j->n, text_of(j->limits.status));
 	}
 }
 
@@ -139,13 +142,14 @@ static struct error *judge(struct gate *g, const struct result *r)
 	double *values;
 
 	if (!t) {
-		g->unjudged++;
+		g->without_rule++;
 		if (g->settings->verbose)
 			output_line("not judged    %s %s: no rule", r->benchmark, r->measure);
 		return NULL;
 	}
 	g->view.since = t->window ? g->now - (int64_t)t->window : INT64_MIN;
 	error = history_values(&g->history, &g->view, r, &values, &j.n);
+	j.used = t->most && j.n > t->most ? t->most : j.n;
 	if (!error)
 		error = threshold_limits(t, values, j.n, &j.limits);
 	if (!error)
@@ -167,9 +171,12 @@ static struct error *find_missing_of(struct gate *g, const struct results *earli
 		if (results_add(&g->missing, r))
 			return error_memory();
 		g->inconclusive += !g->settings->accept;
-		output_line("%-13s %s %s: was measured before, and is not now",
-			    g->settings->accept ? "accepted" : "inconclusive", r->benchmark,
-			    r->measure);
+		if (g->settings->accept)
+			output_line("accepted      %s %s: was measured before, and is not now",
+				    r->benchmark, r->measure);
+		else
+			output_failure("inconclusive  %s %s: was measured before, and is not now",
+				       r->benchmark, r->measure);
 	}
 	return NULL;
 }
@@ -253,6 +260,20 @@ static enum verdict keep(struct gate *g, enum verdict verdict)
 	return verdict;
 }
 
+/*
+ * Nothing had a baseline, and that is allowed: for the run that begins the history, in which later
+ * ones find theirs. Else the history is that of another machine or branch, or was lost.
+ */
+static enum verdict judge_first(const struct gate *g)
+{
+	if (!g->history.count && !g->settings->dry_run)
+		return VERDICT_FINE;
+	output_failure("inconclusive: nothing was judged, as %s holds no value of branch %s, "
+		       "testbed %s",
+		       g->settings->history, g->view.branch, g->view.testbed);
+	return VERDICT_INCONCLUSIVE;
+}
+
 static enum verdict judge_all(struct gate *g)
 {
 	for (size_t i = 0; i < g->results.count; i++)
@@ -260,17 +281,19 @@ static enum verdict judge_all(struct gate *g)
 			return VERDICT_ERROR;
 	if (output_error(find_missing(g)))
 		return VERDICT_ERROR;
-	output_line("%zu fine, %zu regressed, %zu inconclusive, %zu without a rule", g->fine,
-		    g->regressed, g->inconclusive, g->unjudged);
+	output_line("%zu fine, %zu regressed, %zu inconclusive, %zu without a baseline, "
+		    "%zu without a rule",
+		    g->fine, g->regressed, g->inconclusive, g->without_baseline, g->without_rule);
 	if (g->regressed)
 		return VERDICT_REGRESSED;
 	if (g->inconclusive)
 		return VERDICT_INCONCLUSIVE;
-	if (!g->fine) {
-		message_error("no rule of %s matches any result", g->settings->thresholds);
-		return VERDICT_ERROR;
-	}
-	return VERDICT_FINE;
+	if (g->fine)
+		return VERDICT_FINE;
+	if (g->without_baseline)
+		return judge_first(g);
+	message_error("no rule of %s matches any result", g->settings->thresholds);
+	return VERDICT_ERROR;
 }
 
 enum verdict gate_command(const struct settings *s)

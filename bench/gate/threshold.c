@@ -27,6 +27,16 @@ const char *threshold_test_name(enum threshold_test test)
 #define CLEAR 0.99 /* confidence required to exclude the change named by `find` */
 #define NEEDED_MOST 10000
 
+size_t threshold_needed(const struct threshold *t)
+{
+	const bool one_is_enough = t->test == THRESHOLD_PERCENTAGE || t->test == THRESHOLD_IQR;
+	const size_t needed = one_is_enough ? 1 : 2;
+
+	if (t->test == THRESHOLD_STATIC)
+		return 0;
+	return t->least > needed ? t->least : needed;
+}
+
 /* How far from the baseline, as the share `boundary` of the distribution. */
 static double spread(enum threshold_test test, double deviation, size_t n, double boundary)
 {
@@ -41,8 +51,6 @@ static enum threshold_status by_deviation(const struct threshold *t, const doubl
 {
 	double deviation = statistics_deviation(values, n);
 
-	if (n < 2)
-		return THRESHOLD_TOO_FEW;
 	if (!(deviation > 0))
 		return THRESHOLD_NO_VARIANCE;
 	limits->baseline = statistics_mean(values, n);
@@ -65,8 +73,6 @@ static enum threshold_status log_normal(const struct threshold *t, double *value
 	}
 	location = statistics_mean(values, n);
 	deviation = statistics_deviation(values, n);
-	if (n < 2)
-		return THRESHOLD_TOO_FEW;
 	if (!(deviation > 0))
 		return THRESHOLD_NO_VARIANCE;
 	limits->baseline = exp(location);
@@ -96,7 +102,6 @@ static enum threshold_status by_quartiles(const struct threshold *t, double *val
 	statistics_sort(values, n);
 	limits->baseline = statistics_quantile(values, n, 0.5);
 	range = t->test == THRESHOLD_IQR ? quartile_range(values, n)
-		: n < 2			 ? NAN
 					 : limits->baseline * quartile_range(steps, n - 1);
 	if (!isfinite(range))
 		return THRESHOLD_TOO_FEW;
@@ -135,7 +140,7 @@ struct error *threshold_limits(const struct threshold *t, const double *values, 
 				   .upper = t->upper };
 	if (t->test == THRESHOLD_STATIC)
 		return NULL;
-	if (n < (t->least ? t->least : 1)) {
+	if (n < threshold_needed(t)) {
 		limits->status = THRESHOLD_TOO_FEW;
 		return NULL;
 	}

@@ -72,6 +72,9 @@ struct limits {
 			each side */
 };
 
+/* How many earlier values it takes before there are limits: `least`, or what the test needs. */
+size_t threshold_needed(const struct threshold *t);
+
 /*
  * From `n` earlier values, oldest first. `least` and `most` are applied here. The only error is
  * a lack of memory: too little history is a status.

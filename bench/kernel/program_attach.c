@@ -146,13 +146,22 @@ static struct error *to_clocks(struct program_attachment *a, const struct progra
 	return error;
 }
 
-/* To what comes in. */
+/* To what comes in, unless the section is "tc/egress" or "tcx/egress", which libbpf has since 1.3.
+ */
+static enum bpf_tc_attach_point tc_point(const struct program *program)
+{
+	const char *section = bpf_program__section_name(program_of(program));
+	const char *slash = strrchr(section, '/');
+
+	return slash && !strcmp(slash, "/egress") ? BPF_TC_EGRESS : BPF_TC_INGRESS;
+}
+
 static struct error *to_tc(struct program_attachment *a, const struct program *program,
 			   unsigned int ifindex)
 {
 	struct bpf_tc_hook hook = { .sz = sizeof(hook),
 				    .ifindex = (int)ifindex,
-				    .attach_point = BPF_TC_INGRESS };
+				    .attach_point = tc_point(program) };
 	int status = bpf_tc_hook_create(&hook);
 
 	if (status && status != -EEXIST)

@@ -35,6 +35,8 @@ struct benchmark {
 		void (*size)(void *state, uint64_t *units, uint64_t *bytes);
 		/* Further measures, such as bytes per sample, under this benchmark's name. */
 		int (*measures)(void *state, const char *name, struct results *results);
+		/* How long its child processes waited for a CPU so far, NaN: not known. */
+		double (*waited_ns)(void *state);
 	};		  /* all but run() may be NULL */
 	uint64_t units;	  /* that one iteration handles */
 	bool in_children; /* its work is done by child processes, whose CPU time counts */

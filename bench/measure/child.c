@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bench/measure/child.h"
 
+#include "bench/measure/reference.h"
 #include "common/clock.h"
 
 #include <errno.h>
@@ -50,8 +51,16 @@ static int start(const struct child_options *options, int *pid)
 static int wait_for(int pid, struct child_cost *cost)
 {
 	struct rusage usage;
+	char task[16];
+	siginfo_t ended;
 	int status;
 
+	/* It has ended, and as long as nobody takes note of that it is in /proc. */
+	while (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT) < 0)
+		if (errno != EINTR)
+			return -1;
+	snprintf(task, sizeof(task), "%d", pid);
+	cost->waited_ns = reference_waited_ns(task);
 	while (wait4(pid, &status, 0, &usage) < 0)
 		if (errno != EINTR)
 			return -1;

@@ -20,6 +20,7 @@ struct child_cost {
 	int status; /* exit status; 128 + signal */
 	double elapsed_ns;
 	double user_ns, system_ns;
+	double waited_ns;    /* for a CPU, by its first thread; NaN: not known */
 	uint64_t peak_bytes; /* resident memory */
 };
 

@@ -11,7 +11,7 @@
 struct state {
 	const struct command_benchmark *command;
 	int status, error; /* of the run that failed */
-	double user_ns, system_ns, runs;
+	double user_ns, system_ns, waited_ns, runs;
 	uint64_t peak_bytes;
 };
 
@@ -41,6 +41,7 @@ static void run(void *state, uint64_t iterations)
 		s->status = cost.status;
 		s->user_ns += cost.user_ns;
 		s->system_ns += cost.system_ns;
+		s->waited_ns += cost.waited_ns;
 		s->runs++;
 		if (cost.peak_bytes > s->peak_bytes)
 			s->peak_bytes = cost.peak_bytes;
@@ -58,6 +59,13 @@ static struct error *check(void *state)
 		return error_new(ERROR_FAILED, "it ended with status %d, so its time means nothing",
 				 s->status);
 	return NULL;
+}
+
+static double waited(void *state)
+{
+	const struct state *s = state;
+
+	return s->waited_ns;
 }
 
 static int measures(void *state, const char *name, struct results *results)
@@ -85,6 +93,7 @@ void command_benchmark_init(struct command_benchmark *c, const char *name, char 
 		.run = run,
 		.check = check,
 		.measures = measures,
+		.waited_ns = waited,
 		.teardown = free,
 		.in_children = true,
 		.argument = c,

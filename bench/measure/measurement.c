@@ -112,6 +112,12 @@ static const struct measurement_options *fewer(const struct measurement_options 
 	return fitting;
 }
 
+/* How long the work waited so far for CPUs that others had. */
+static double waited_ns(const struct benchmark *b, void *state)
+{
+	return b->waited_ns ? b->waited_ns(state) : reference_waited_ns("thread-self");
+}
+
 int measurement_take(struct measurement *m, const struct measurement_options *options,
 		     const struct benchmark *b, void *state)
 {
@@ -121,7 +127,7 @@ int measurement_take(struct measurement *m, const struct measurement_options *op
 	if (measurement_plan(m, b->in_children ? fewer(options, each, &fitting) : options, each))
 		return -1;
 	started = (double)clock_ns(CLOCK_MONOTONIC_RAW);
-	waited = reference_waited_ns();
+	waited = waited_ns(b, state);
 	for (size_t i = 0; i < m->n; i++) {
 		m->reference[i] = reference_ns();
 		m->ns[i] = fmax(0, timed(options, b, state, (uint64_t)m->iterations[i]) -
@@ -129,7 +135,7 @@ int measurement_take(struct measurement *m, const struct measurement_options *op
 	}
 	/* CPU time does not pass while others have the CPU. */
 	m->waited = options->cpu_time ? 0
-				      : (reference_waited_ns() - waited) /
+				      : (waited_ns(b, state) - waited) /
 						((double)clock_ns(CLOCK_MONOTONIC_RAW) - started);
 	return 0;
 }
@@ -149,6 +155,12 @@ static double reach(const struct estimate *e)
 	return fmax(fabs(e->low), fabs(e->high));
 }
 
+/* Also if it is not known. */
+static bool disturbed(const struct measurement *m)
+{
+	return !(m->waited <= DISTURBED);
+}
+
 static int compare_references(const struct bootstrap *bootstrap, const struct measurement *before,
 			      const struct measurement *now, struct measurement_change *change)
 {
@@ -162,8 +174,8 @@ static int compare_references(const struct bootstrap *bootstrap, const struct me
 			     &(struct bootstrap_group){ now->reference, now->n }, &found))
 		return -1;
 	change->reference = found.median;
-	change->comparable = before->waited > DISTURBED || now->waited > DISTURBED
-				     ? MEASUREMENT_DISTURBED
+	change->comparable = disturbed(before)			 ? MEASUREMENT_WAS_DISTURBED
+			     : disturbed(now)			 ? MEASUREMENT_DISTURBED
 			     : reach(&found.median) > SAME_SPEED ? MEASUREMENT_OTHER_SPEED
 								 : MEASUREMENT_COMPARABLE;
 	/* The mean includes the disturbance by other tasks. */

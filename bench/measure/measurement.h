@@ -53,9 +53,11 @@ double measurement_overhead(const struct measurement_options *options);
  */
 enum measurement_comparable {
 	MEASUREMENT_COMPARABLE,
-	MEASUREMENT_NO_REFERENCE, /* the earlier run did not time the loop */
-	MEASUREMENT_OTHER_SPEED,  /* its median changed by more than 5 % */
-	MEASUREMENT_DISTURBED,	  /* one of them waited for more than 2 % of its time */
+	MEASUREMENT_NO_REFERENCE,  /* the earlier run did not time the loop */
+	MEASUREMENT_WAS_DISTURBED, /* it waited for more than 2 % of its time, or that is not known
+				    */
+	MEASUREMENT_DISTURBED,	   /* the later run did */
+	MEASUREMENT_OTHER_SPEED,   /* the loop's median changed by more than 5 % */
 };
 struct measurement_change {
 	enum measurement_comparable comparable;

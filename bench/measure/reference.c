@@ -27,12 +27,16 @@ double reference_ns(void)
 	return (double)start;
 }
 
-double reference_waited_ns(void)
+double reference_waited_ns(const char *task)
 {
-	FILE *f = fopen("/proc/thread-self/schedstat", "re");
+	char path[64];
 	uint64_t ran, waited;
-	bool good = f && fscanf(f, "%" SCNu64 " %" SCNu64, &ran, &waited) == 2;
+	bool good;
+	FILE *f;
 
+	snprintf(path, sizeof(path), "/proc/%s/schedstat", task);
+	f = fopen(path, "re");
+	good = f && fscanf(f, "%" SCNu64 " %" SCNu64, &ran, &waited) == 2;
 	if (f)
 		fclose(f);
 	return good ? (double)waited : NAN;

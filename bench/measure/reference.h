@@ -12,9 +12,10 @@
 double reference_ns(void);
 
 /*
- * ns for which this thread could have run so far but other tasks had the CPU, as the scheduler
- * counts them; NaN where the kernel does not.
+ * ns for which a task could have run so far but other tasks had the CPU, as the scheduler counts
+ * them; NaN where the kernel does not. `task` is its folder in /proc: "thread-self", or the number
+ * of a process for its first thread.
  */
-double reference_waited_ns(void);
+double reference_waited_ns(const char *task);
 
 #endif

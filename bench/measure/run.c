@@ -56,6 +56,18 @@ static const char *change_verdict(const struct measurement_change *c)
 	return "Change within noise threshold.";
 }
 
+/* "2.3%" of 0.023 */
+static struct output_text waited_text(double share)
+{
+	struct output_text t;
+
+	if (isnan(share))
+		snprintf(t.text, sizeof(t.text), "an unknown part");
+	else
+		snprintf(t.text, sizeof(t.text), "%.1f%%", share * 100);
+	return t;
+}
+
 /* No verdict if the machine's speed changed. */
 static void print_verdict(const struct measurement_change *c, double waited_before, double waited)
 {
@@ -72,11 +84,21 @@ static void print_verdict(const struct measurement_change *c, double waited_befo
 			    "", output_percent(r->low).text, output_percent(r->value).text,
 			    output_percent(r->high).text);
 		return;
+	case MEASUREMENT_WAS_DISTURBED:
 	case MEASUREMENT_DISTURBED:
-		output_line("%24sNo verdict: other tasks had the CPU for %.1f%% of the time, and "
-			    "for %.1f%% in the run before.",
-			    "", waited * 100, waited_before * 100);
+		output_line("%24sNo verdict: other tasks had the CPU for %s of the time, and for "
+			    "%s in the run before.",
+			    "", waited_text(waited).text, waited_text(waited_before).text);
 	}
+}
+
+/*
+ * Whether the next run is compared with this one. Not if this one is disturbed, or the machine has
+ * another speed now: a regression that could not be seen in it would never be.
+ */
+static bool replaces(enum measurement_comparable comparable)
+{
+	return comparable != MEASUREMENT_DISTURBED && comparable != MEASUREMENT_OTHER_SPEED;
 }
 
 /* CPU time and elapsed time are never compared with each other. */
@@ -86,21 +108,21 @@ static const char *baseline_key(const struct run *run, const struct benchmark *b
 	return key;
 }
 
+/* Compares with the run before, and keeps that one or this one for the next. */
 static void print_change(const struct run *run, const struct benchmark *b,
 			 const struct measurement *now)
 {
 	struct measurement before = { 0 };
+	bool replace = true;
 	struct measurement_change c;
 	char key[KEY_SIZE];
 
-	switch (baseline_get(run->baseline, baseline_key(run, b, key), &before)) {
-	case 0: return;
-	case -1:
+	int found = baseline_get(run->baseline, baseline_key(run, b, key), &before);
+
+	if (found < 0)
 		message_warning("%s: the baseline's measurements of %s cannot be used",
 				baseline_path(run->baseline), b->name);
-		return;
-	}
-	if (!measurement_compare(&run->bootstrap, &before, now, &c)) {
+	if (found > 0 && !measurement_compare(&run->bootstrap, &before, now, &c)) {
 		const struct estimate *mean = &c.change.mean;
 
 		output_line("%24schange: [%s %s %s] (p = %.2f %c %.2f)", "",
@@ -108,7 +130,13 @@ static void print_change(const struct run *run, const struct benchmark *b,
 			    output_percent(mean->high).text, c.change.p,
 			    c.change.p < SIGNIFICANCE ? '<' : '>', SIGNIFICANCE);
 		print_verdict(&c, before.waited, now->waited);
+		replace = replaces(c.comparable);
+		if (!replace)
+			output_line("%24sThe run before stays the baseline, in %s.", "",
+				    baseline_path(run->baseline));
 	}
+	if (replace)
+		baseline_put(run->baseline, key, now);
 	measurement_release(&before);
 }
 
@@ -183,7 +211,6 @@ static struct error *run_one(struct run *run, const struct benchmark *b)
 	struct measurement m = { 0 };
 	struct measurement_summary summary;
 	struct error *error;
-	char key[KEY_SIZE];
 	void *state;
 
 	error = benchmark_start(b, &state, run->settings->seed);
@@ -208,7 +235,6 @@ static struct error *run_one(struct run *run, const struct benchmark *b)
 	}
 	print_change(run, b, &m);
 	print_outliers(&summary.outliers, m.n);
-	baseline_put(run->baseline, baseline_key(run, b, key), &m);
 out:
 	measurement_release(&m);
 	benchmark_stop(b, state);

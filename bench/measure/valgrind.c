@@ -32,13 +32,13 @@ static char *read_text(const char *path)
 }
 
 /* Why the tool failed, from what it said. Old valgrinds cannot read newer debug information. */
-static struct error *explain(const char *path, int exit_status)
+static struct error *explain(const struct valgrind_work *work, const char *path, int exit_status)
 {
 	char *text = read_text(path);
 	bool debug_info = text && strstr(text, "debuginfo reader");
 
 	free(text);
-	if (exit_status == VERDICT_INCONCLUSIVE)
+	if (exit_status == VERDICT_INCONCLUSIVE && !work->command)
 		return error_new(ERROR_UNAVAILABLE, "what it needs is not there under valgrind");
 	if (debug_info)
 		return error_new(ERROR_UNAVAILABLE,
@@ -135,7 +135,7 @@ static struct error *run_tool(const struct tool *tool, const struct valgrind_wor
 	else if (child_run(&options, &cost))
 		error = error_new(ERROR_FAILED, "valgrind: %s", strerror(errno));
 	else if (cost.status)
-		error = explain(r.said, cost.status);
+		error = explain(work, r.said, cost.status);
 	else if (!(*text = read_text(r.file)))
 		error = error_new(ERROR_FAILED, "valgrind wrote no result");
 	unlink(r.file);

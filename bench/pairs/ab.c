@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
+#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "bench/measure/child.h"
 #include "bench/pairs/explain.h"
 #include "bench/pairs/paired_runs.h"
+#include "bench/pairs/timed_program.h"
 #include "bench/results/commands.h"
 #include "bench/results/output.h"
 #include "common/clock.h"
@@ -17,49 +16,33 @@
 
 struct ab {
 	const struct settings *settings;
-	const char **arguments[2];
-	uint64_t started; /* with the first pair */
+	struct timed_program programs[2]; /* old, new */
+	uint64_t started;		  /* with the first pair */
 };
-
-/* The program and what follows "--". */
-static const char **arguments_of(const char *program, char *const *further)
-{
-	size_t n = 0;
-	const char **all;
-
-	while (further && further[n])
-		n++;
-	all = calloc(n + 2, sizeof(*all));
-	if (!all)
-		return NULL;
-	all[0] = program;
-	for (size_t i = 0; i < n; i++)
-		all[i + 1] = further[i];
-	return all;
-}
 
 static int measure(void *context, int side, double *ns)
 {
 	const struct ab *ab = context;
-	const struct child_options options = { .arguments = ab->arguments[side] };
-	struct child_cost cost;
 
-	if (child_run(&options, &cost)) {
-		message_error("%s: %s", ab->arguments[side][0], strerror(errno));
-		return -1;
+	return output_error(timed_program_run(&ab->programs[side], ns)) ? -1 : 0;
+}
+
+/* Both do as many iterations as take the slower one about 20 ms. */
+static struct error *calibrate(struct ab *ab)
+{
+	uint64_t iterations[2], fewer;
+
+	for (int i = 0; i < 2; i++) {
+		struct error *error = timed_program_calibrate(&ab->programs[i], &iterations[i]);
+
+		if (error)
+			return error;
 	}
-	if (cost.status) {
-		message_error("%s: ended with status %d, so its time means nothing",
-			      ab->arguments[side][0], cost.status);
-		return -1;
-	}
-	*ns = ab->settings->cpu_time ? cost.user_ns + cost.system_ns : cost.elapsed_ns;
-	if (!(*ns > 0)) {
-		message_error("%s: used no measurable CPU time; leave out --cpu-time",
-			      ab->arguments[side][0]);
-		return -1;
-	}
-	return 0;
+	fewer = iterations[0] < iterations[1] ? iterations[0] : iterations[1];
+	for (int i = 0; i < 2; i++)
+		timed_program_set_iterations(&ab->programs[i], fewer);
+	output_line("%s: %" PRIu64 " iterations in each run", ab->settings->benchmark, fewer);
+	return NULL;
 }
 
 static void print_change(const char *what, const struct paired_runs_change *c, size_t n)
@@ -104,13 +87,13 @@ static enum verdict conclude(const struct ab *ab, const struct paired_runs_compa
 		output_line("faster by %.2f%% (noise %.2f%%)", -value * 100, noise * 100);
 		return VERDICT_FINE;
 	case PAIRED_RUNS_SLOWER:
-		output_line("SLOWER by %.2f%% (noise %.2f%%)", value * 100, noise * 100);
+		output_failure("SLOWER by %.2f%% (noise %.2f%%)", value * 100, noise * 100);
 		return VERDICT_REGRESSED;
 	case PAIRED_RUNS_INCONCLUSIVE: break;
 	}
-	output_line("inconclusive: a slowdown of more than %.3g%% can be there or not (noise "
-		    "%.2f%%)",
-		    wanted * 100, noise * 100);
+	output_failure("inconclusive: a slowdown of more than %.3g%% can be there or not (noise "
+		       "%.2f%%)",
+		       wanted * 100, noise * 100);
 	print_remedy(ab, c, wanted);
 	return VERDICT_INCONCLUSIVE;
 }
@@ -142,7 +125,7 @@ static void print_explanation(const struct explanation *e)
 static void explain_change(const struct ab *ab)
 {
 	const struct explain_options options = {
-		.arguments = { ab->arguments[0], ab->arguments[1] },
+		.arguments = { ab->programs[0].arguments, ab->programs[1].arguments },
 		.rounds = EXPLAIN_ROUNDS,
 		.seed = ab->settings->seed,
 	};
@@ -189,6 +172,8 @@ static enum verdict compare(struct ab *ab)
 	/* Once each to fill the caches. */
 	if (measure(ab, 0, &unused) || measure(ab, 1, &unused))
 		return VERDICT_ERROR;
+	if (s->benchmark && output_error(calibrate(ab)))
+		return VERDICT_ERROR;
 	ab->started = clock_ns(CLOCK_MONOTONIC_RAW);
 	if (!paired_runs_compare(&c, &options, measure, ab)) {
 		verdict = conclude(ab, &c, options.wanted);
@@ -205,9 +190,11 @@ enum verdict ab_command(const struct settings *s)
 {
 	struct ab ab = { .settings = s };
 	enum verdict verdict = VERDICT_ERROR;
+	bool ready = true;
 
-	if (s->rest_count != 2) {
-		message_error("usage: prof-bench ab OLD NEW [-- ARGUMENTS FOR BOTH...]");
+	if (s->rest_count != 2 || (s->benchmark && s->command)) {
+		message_error("usage: prof-bench ab OLD NEW [-- ARGUMENTS FOR BOTH...], or "
+			      "ab --benchmark NAME OLD NEW");
 		return VERDICT_ERROR;
 	}
 	if (s->max_pairs && s->max_pairs < s->pairs) {
@@ -217,11 +204,18 @@ enum verdict ab_command(const struct settings *s)
 	/* CPUs of one machine differ in speed. Elapsed time may come from several of them. */
 	if (s->cpu_time)
 		child_use_one_cpu();
-	for (int i = 0; i < 2; i++)
-		ab.arguments[i] = arguments_of(s->rest[i], s->command);
-	if (ab.arguments[0] && ab.arguments[1])
+	for (int i = 0; i < 2; i++) {
+		const struct timed_program_options options = { .program = s->rest[i],
+							       .arguments = s->command,
+							       .benchmark = s->benchmark,
+							       .cpu_time = s->cpu_time,
+							       .seed = s->seed };
+
+		ready = ready && !output_error(timed_program_init(&ab.programs[i], &options));
+	}
+	if (ready)
 		verdict = compare(&ab);
-	free(ab.arguments[0]);
-	free(ab.arguments[1]);
+	for (int i = 0; i < 2; i++)
+		timed_program_release(&ab.programs[i]);
 	return verdict;
 }

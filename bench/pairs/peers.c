@@ -73,6 +73,7 @@ struct peer_result {
 	struct run runs[REPEATS_MOST];
 	size_t n;
 	bool available;
+	char why[256]; /* it is not, or its last recording failed */
 	double file_bytes, report_ns, samples, whole;
 };
 
@@ -81,7 +82,6 @@ struct comparison {
 	char folder[32];
 	char self[PATH_MAX], beside[PATH_MAX - 64]; /* this program, and the folder it lies in */
 	char iterations[32];
-	char why[256]; /* the last recording failed */
 	struct peer_result results[PEERS];
 };
 
@@ -122,7 +122,7 @@ static bool read_measured(const char *path, double *measured, double *total)
 }
 
 /* Keeps how a child ended and the last line of its messages. */
-static void note_failure(struct comparison *c, const struct child_cost *cost, const char *err)
+static void note_failure(struct peer_result *r, const struct child_cost *cost, const char *err)
 {
 	FILE *f = fopen(err, "re");
 	char line[128], last[128] = "";
@@ -134,10 +134,10 @@ static void note_failure(struct comparison *c, const struct child_cost *cost, co
 		fclose(f);
 	last[strcspn(last, "\n")] = 0;
 	if (cost->status > 128)
-		snprintf(c->why, sizeof(c->why), "ended by signal %d%s%s", cost->status - 128,
+		snprintf(r->why, sizeof(r->why), "ended by signal %d%s%s", cost->status - 128,
 			 *last ? ": " : "", last);
 	else
-		snprintf(c->why, sizeof(c->why), "exit status %d%s%s", cost->status,
+		snprintf(r->why, sizeof(r->why), "exit status %d%s%s", cost->status,
 			 *last ? ": " : "", last);
 }
 
@@ -164,7 +164,7 @@ static bool record(struct comparison *c, const struct peer *p, struct run *run)
 	append(arguments, n, workload);
 	if (child_run(&(struct child_options){ arguments, out, err, NULL }, &cost) || cost.status ||
 	    !read_measured(out, &run->target_ns, &total)) {
-		note_failure(c, &cost, err);
+		note_failure(&c->results[p - peers], &cost, err);
 		return false;
 	}
 	run->recorder_ns = p->program ? fmax(0, cost.user_ns + cost.system_ns - total) : NAN;
@@ -176,7 +176,7 @@ static bool record_twice(struct comparison *c, const struct peer *p, struct run 
 {
 	if (record(c, p, run))
 		return true;
-	message_warning("%s failed (%s); once more", p->name, c->why);
+	message_warning("%s failed (%s); once more", p->name, c->results[p - peers].why);
 	return record(c, p, run);
 }
 
@@ -383,15 +383,17 @@ static bool calibrate(struct comparison *c)
 static void find_available(struct comparison *c)
 {
 	for (size_t i = 0; i < PEERS; i++) {
+		struct peer_result *r = &c->results[i];
 		char program[PATH_MAX];
 		struct run run;
 
-		c->results[i].available =
-			!peers[i].program ||
-			(child_exists(program_path(c, peers[i].program, program)) &&
-			 record_twice(c, &peers[i], &run));
-		c->results[i].file_bytes = c->results[i].report_ns = c->results[i].samples =
-			c->results[i].whole = NAN;
+		if (!peers[i].program)
+			r->available = true;
+		else if (child_exists(program_path(c, peers[i].program, program)))
+			r->available = record_twice(c, &peers[i], &run);
+		else
+			snprintf(r->why, sizeof(r->why), "it is not installed");
+		r->file_bytes = r->report_ns = r->samples = r->whole = NAN;
 	}
 }
 
@@ -412,7 +414,7 @@ static bool take_rounds(struct comparison *c, size_t rounds)
 				continue;
 			if (!record_twice(c, &peers[which], &result->runs[result->n])) {
 				message_warning("%s: failed in round %zu: %s", peers[which].name,
-						round + 1, c->why);
+						round + 1, result->why);
 				result->available = false;
 				if (which < 2) /* there is nothing to compare with */
 					return false;
@@ -454,9 +456,7 @@ static void print_peer(struct comparison *c, size_t i, struct results *results)
 	char name[64], whole[24] = "not available";
 
 	if (!r->available) {
-		output_line("%-31s not available: %s", peers[i].name,
-			    peers[i].program ? "it is not installed, may not record, or failed"
-					     : "");
+		output_line("%-31s not available: %s", peers[i].name, r->why);
 		return;
 	}
 	for (size_t j = 0; j < r->n; j++) {
@@ -502,8 +502,11 @@ static enum verdict compare(struct comparison *c, struct results *results)
 		    "bytes", "report", "whole");
 	for (size_t i = 1; i < PEERS; i++) {
 		if (c->results[i].available && !examine_twice(c, &peers[i], &c->results[i])) {
-			message_warning("%s: its file cannot be read back", peers[i].name);
-			c->results[i].available = false;
+			struct peer_result *r = &c->results[i];
+
+			snprintf(r->why, sizeof(r->why), "its file cannot be read back");
+			message_warning("%s: %s", peers[i].name, r->why);
+			r->available = false;
 			if (peers[i].is_prof)
 				return VERDICT_ERROR;
 		}

@@ -16,7 +16,7 @@
 		  "history branch testbed svg changes filter", history_command },                  \
 	{                                                                                          \
 		"ab", "OLD NEW [-- ARG...]", "compare two programs by interleaved pairs of runs",  \
-			"pairs max-pairs noise cpu-time explain resamples", ab_command             \
+			"benchmark pairs max-pairs noise cpu-time explain resamples", ab_command   \
 	}
 
 extern const struct command commands[];

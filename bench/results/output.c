@@ -25,21 +25,37 @@ void output_setup(const char *bmf, bool quiet)
 	output.quiet = quiet;
 }
 
-void output_line(const char *format, ...)
+static void print_line(const char *format, va_list args)
 {
 	struct buffer text = { 0 }, line = { 0 };
-	va_list args;
 
-	if (output.quiet || !output.destination)
+	if (!output.destination)
 		return;
-	va_start(args, format);
 	buffer_vprintf(&text, format, args);
-	va_end(args);
 	utf8_escape(&line, buffer_string(&text));
 	fprintf(output.destination, "%s\n", buffer_string(&line));
 	fflush(output.destination);
 	buffer_release(&text);
 	buffer_release(&line);
+}
+
+void output_line(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	if (!output.quiet)
+		print_line(format, args);
+	va_end(args);
+}
+
+void output_failure(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print_line(format, args);
+	va_end(args);
 }
 
 /* Five significant digits, of which at most four after the decimal point. */

@@ -4,7 +4,7 @@
 
 /*
  * The readable report. It goes to stdout, unless BMF goes there ("--bmf -"): then to stderr,
- * so that stdout is one JSON object. -q leaves it out.
+ * so that stdout is one JSON object. -q leaves it out, but for what did not pass.
  */
 
 #include "bench/results/results.h"
@@ -17,6 +17,9 @@ void output_setup(const char *bmf, bool quiet);
 
 /* One line; the newline is added. Control characters are shown as \xHH. */
 void output_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same for what did not pass, which -q shows, too. */
+void output_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
  * A number as text, by value: `output_time(ns).text` is valid to the end of the full expression

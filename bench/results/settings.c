@@ -100,6 +100,7 @@ TAKE_FLAG(dry_run, "dry-run")
 TAKE_FLAG(allow_missing, "allow-missing-baseline")
 TAKE_FLAG(accept, "accept")
 TAKE_TEXT(svg, "svg")
+TAKE_TEXT(benchmark, "benchmark")
 TAKE_NUMBER(pairs, "pairs", 8, 100000)
 TAKE_NUMBER(max_pairs, "max-pairs", 8, 1000000000)
 TAKE(take_noise, "noise", return take_real(argument, 0, 1000, &s->noise))
@@ -184,6 +185,8 @@ static const struct option_entry table[64] = {
 	{ 0, "cpu-time", NULL, "run, ab: user and system time in place of elapsed time",
 	  take_cpu_time },
 	{ .help = "ab" },
+	{ 0, "benchmark", "NAME", "time this benchmark of both programs, not their whole runs",
+	  take_benchmark },
 	{ 0, "pairs", "N", "pairs measured at first (default 20)", take_pairs },
 	{ 0, "max-pairs", "N", "pairs after which it stays inconclusive (default 4 times --pairs)",
 	  take_max_pairs },

@@ -57,6 +57,7 @@ struct settings {
 	const char *svg;
 	bool changes;
 
+	const char *benchmark;
 	uint64_t pairs, max_pairs;
 	double noise;
 	bool cpu_time;

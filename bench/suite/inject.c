@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * INJECT=drain: a sleep of up to a second and an allocation for each sample, a fault that a
- * profiler of this kind once had. The linker puts it in front of the resolver (--wrap), in
- * prof-bench for the gates and in prof-record for `make oops`, so the recorder's own code knows
- * nothing of it. Without INJECT this file is empty.
+ * profiler of this kind once had. INJECT=nap: a short sleep alone, which neither counts nor CPU
+ * time show. The linker puts them in front of the resolver (--wrap), in prof-bench for the gates
+ * and in prof-record for `make oops`, so the recorder's own code knows nothing of them. Without
+ * INJECT this file is empty.
  */
-#ifdef INJECT_drain
+#if defined(INJECT_drain) || defined(INJECT_nap)
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ struct error *__real_resolver_resolve(struct resolver *r, const struct sample *s
 struct error *__wrap_resolver_resolve(struct resolver *r, const struct sample *s,
 				      struct prf_sample *sample);
 
+#ifdef INJECT_drain
 /* The name that a profile of the recorder has to show. */
 __attribute__((noinline)) static void oops(const struct sample *s)
 {
@@ -31,6 +33,15 @@ __attribute__((noinline)) static void oops(const struct sample *s)
 	nanosleep(&sleep, NULL);
 	free(copy);
 }
+#else
+static void oops(const struct sample *s)
+{
+	const struct timespec sleep = { 0, 100000 };
+
+	(void)s;
+	nanosleep(&sleep, NULL);
+}
+#endif
 
 struct error *__wrap_resolver_resolve(struct resolver *r, const struct sample *s,
 				      struct prf_sample *sample)

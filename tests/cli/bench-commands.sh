@@ -16,6 +16,15 @@ is "$(json one.json 'sorted(d["sleep 0.001"])')" "['latency', 'peak-bytes', 'sys
 	"with its CPU time and memory"
 number "$(json one.json 'd["sleep 0.001"]["latency"]["value"]') >= 1000000" "a sleep of a millisecond takes one"
 holds "results are valid BMF" "$top/tests/bmf-valid.py" one.json
+# On one CPU with another program: the command gets about half of it, while the one that times it only sleeps.
+cpu=$(taskset -cp $$ | sed 's/.*[ ,-]//')
+taskset -c "$cpu" sh -c 'while :; do :; done' &
+busy=$!
+taskset -c "$cpu" "$bench" run --time 0.5 --warm-up 0.01 --measurements 10 --resamples 200 --baseline shared.json --name shared \
+	-- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done' > shared.txt 2>&1
+kill $busy
+wait $busy 2> /dev/null
+number "$(json shared.json 'd["shared"]["waited"]') > 0.2" "how long a command waited for its CPU is known"
 output=$("$bench" run $quick --name napping --bmf two.json -- sleep 0.001 2>&1)
 is "$(json two.json 'list(d)')" "['napping']" "--name names it"
 output=$("$bench" run $quick --name "$(printf 'a\302\233\342\200\256b')" -- true 2>&1)
@@ -64,6 +73,9 @@ static void *make_numbers(uint64_t seed)
 static void sort(void *state, uint64_t iterations)
 {
 	struct numbers *n = state;
+#ifdef SLOWER
+	iterations += iterations * SLOWER / 100;
+#endif
 	while (iterations--) {
 		memcpy(n->sorted, n->from, sizeof(n->from));
 		qsort(n->sorted, N, sizeof(int), by_size);
@@ -117,6 +129,10 @@ echo '* latency percentage - 9 max=1' > thresholds
 holds "results are judged by its gate" ./sort gate --thresholds thresholds --history h --allow-missing-baseline sort.json
 ./sort ab --pairs 8 --max-pairs 8 --resamples 100 ./sort ./sort -- once sort/thousand > ab.txt 2>&1
 unlike "$?" '^2$' "and builds are compared"
+${CC:-cc} -O2 -g -DSLOWER=100 -I"$top/bench" sort.c $library -o slower || not_ok "a slower sort is built"
+output=$(./sort ab --cpu-time --noise 20 --benchmark sort/thousand ./sort ./slower 2>&1)
+is "$?" 1 "by one of their benchmarks: one that takes twice as long is slower"
+like "$output" '^sort/thousand: [0-9]+ iterations in each run$' "by some iterations"
 
 cat > more.cpp <<'END'
 #include <prof_bench.h>
@@ -170,6 +186,8 @@ count_report() {
 	"$bench" instr -q --bmf "$1" -- "$report" -q --no-cache "$top/testdata/fixtures/python.prf"
 	json "$1" 'int(list(d.values())[0]["instructions"]["value"])'
 }
+output=$("$bench" instr -- sh -c 'grep -q vgpreload /proc/$$/maps && exit 3; :' 2>&1)
+like "$output" 'under valgrind it ended with status 3' "a command that fails under valgrind has failed, whatever its status"
 first=$(count_report report1.json)
 number "$first > 100000" "instructions of a report are counted"
 is "$(count_report report2.json)" "$first" "no chance is in them: hash tables have the same seed in each run"

@@ -20,12 +20,14 @@ results ten 10
 results eleven 11
 results twelve 12
 results eight 8
+printf '{"other": {"latency": {"value": 10}}, "b/one": {"latency": {"value": 10}}}\n' > both.json
 
 gate 3 "no baseline is inconclusive" --thresholds thresholds --history h ten.json
-like "$output" 'no baseline' "and says so"
+like "$output" 'no baseline: it takes 1 more' "and says so"
 gate 0 "on the limit is fine" --thresholds thresholds --history h eleven.json
 gate 1 "above the limit has regressed" --thresholds thresholds --history h --hash bad twelve.json
-like "$output" 'REGRESSED +b/one latency: 12 is outside of \[9.45, 11.55\]' "and shows value and limits"
+like "$output" 'REGRESSED +b/one latency: 12 is outside of \[9.45, 11.55\] \(percentage, 2 earlier values' \
+	"and shows value and limits"
 gate 1 "a refused value is no baseline for the next" --thresholds thresholds --history h twelve.json
 gate 1 "below the lower limit too" --thresholds thresholds --history h eight.json
 gate 0 "what is back is fine again" --thresholds thresholds --history h ten.json
@@ -34,7 +36,12 @@ is "$(wc -l < h)" 7 "every run is kept"
 gate 0 "--dry-run judges" --thresholds thresholds --history h --dry-run eleven.json
 is "$(wc -l < h)" 7 "but keeps nothing"
 gate 3 "another machine has no baseline" --testbed other --thresholds thresholds --history h ten.json
-gate 0 "unless that is allowed" --testbed third --thresholds thresholds --history h --allow-missing-baseline ten.json
+gate 3 "also if that is allowed: nothing was judged" --testbed third --thresholds thresholds --history h \
+	--allow-missing-baseline ten.json
+like "$output" 'nothing was judged, as h holds no value of branch main, testbed third$' "which is said"
+gate 0 "the first run of all is fine if that is allowed" --thresholds thresholds --history first --allow-missing-baseline ten.json
+like "$output" '0 fine, 0 regressed, 0 inconclusive, 1 without a baseline, 0 without a rule' "but is not counted as judged"
+gate 3 "not if it is not kept" --thresholds thresholds --history second --allow-missing-baseline --dry-run ten.json
 
 gate 3 "a branch begins without a baseline" --thresholds thresholds --history h --dry-run --branch f ten.json
 gate 0 "its start point gives it one" --thresholds thresholds --history h --dry-run --branch f --start-point main eleven.json
@@ -48,6 +55,23 @@ gate 1 "so what came later does not count" --thresholds thresholds --history h3 
 	--branch f --start-point main --start-point-hash a twelve.json
 gate 3 "an unknown hash is no baseline" --thresholds thresholds --history h3 --dry-run \
 	--branch f --start-point main --start-point-hash zzz ten.json
+
+for i in 1 2 3 4; do
+	printf '{"time": %d, "branch": "main", "testbed": "test", "results": {"b/one": {"latency": {"value": 10}}}}\n' $i
+done > four
+echo '* latency percentage - 0.1 max=1' > last
+gate 1 "of four values one counts" --thresholds last --history four --dry-run twelve.json
+like "$output" '\(percentage, 1 earlier values' "which is what is said"
+gate 1 "with -q" -q --thresholds last --history four --dry-run twelve.json
+like "$output" '^REGRESSED +b/one latency: 12 is outside' "what regressed is all that is shown"
+is "$(printf '%s\n' "$output" | wc -l)" 1 "in one line"
+gate 0 "and nothing" -q --thresholds last --history four --dry-run ten.json
+is "$output" "" "of what is fine"
+echo '* latency t_test - 0.99 min=6' > six
+gate 3 "four values where it takes six" --thresholds six --history four --dry-run ten.json
+like "$output" 'too few earlier values: it takes 2 more' "lack two"
+gate 0 "of a new benchmark that is fine if it is allowed, and another one is judged" --thresholds last --history four --dry-run \
+	--allow-missing-baseline both.json
 
 echo '* latency t_test - 0.99 min=2' > by-t
 for i in 1 2 3; do
@@ -65,7 +89,6 @@ gate 1 "and judge" --thresholds static --history none --dry-run twelve.json
 printf '{"other": {"latency": {"value": 10}}}\n' > other.json
 gate 3 "a benchmark that vanished is inconclusive" --thresholds thresholds --history h3 --dry-run other.json
 like "$output" 'b/one latency: was measured before' "and is named"
-printf '{"other": {"latency": {"value": 10}}, "b/one": {"latency": {"value": 10}}}\n' > both.json
 gate 0 "two benchmarks" --thresholds thresholds --history vanishing --allow-missing-baseline both.json
 gate 3 "one of them vanished" --thresholds thresholds --history vanishing other.json
 gate 3 "and is still missing in the next run" --thresholds thresholds --history vanishing other.json
@@ -127,4 +150,39 @@ is "$?" 2 "nor one that is not there"
 unlike "$?" '^2$' "two programs that work get a verdict, whatever it is on this machine"
 like "$(cat ab.txt)" '^old/old .* of 8 pairs' "the noise is shown"
 like "$(cat ab.txt)" '^new/old .* of 8 pairs' "and the difference"
+
+# A benchmark's own time, which these programs make up: one iteration takes NS, beside a start that takes long.
+program() { # NAME NS
+	cat > "$1" <<-END
+		#!/bin/sh
+		sleep 0.01
+		[ "\$1 \$2 \$4 \$5 \$6" = "once --bmf \$4 --seed=1 sort/thousand" ] || exit 2
+		echo "\$4" >> $1.done
+		printf '{"sort/thousand": {"cpu-time": {"value": $2}, "latency": {"value": %d}}}' $(($2 * 2)) > "\$3"
+	END
+	chmod +x "$1"
+}
+program old 1000
+program new 1250
+program same 1000
+pairs() { "$bench" ab --noise 5 --pairs 8 --resamples 1000 "$@" 2>&1; }
+output=$(pairs --benchmark sort/thousand ./old ./new)
+is "$?" 1 "a benchmark that takes 25 % more is slower"
+like "$output" '^SLOWER by 25\.00% ' "by 25 %"
+like "$(tail -n 1 new.done)" '^--iterations=[0-9]{4,5}$' "of many iterations"
+is "$(tail -n 1 old.done)" "$(tail -n 1 new.done)" "as many of either"
+holds "by CPU time, too" test "$(pairs --cpu-time --benchmark sort/thousand ./old ./new | grep -c '^SLOWER by 25')" = 1
+output=$(pairs -q --benchmark sort/thousand ./old ./new)
+is "$?" 1 "with -q, too"
+like "$output" '^SLOWER by 25\.00% ' "which is shown"
+is "$(printf '%s\n' "$output" | wc -l)" 1 "and nothing else"
+pairs --benchmark sort/thousand ./old ./same > ab.txt
+is "$?" 0 "one that takes as long is not"
+output=$(pairs --benchmark other ./old ./new)
+is "$?" 2 "a benchmark that there is not"
+like "$output" 'ended with status 2.*"./old once other" says why' "is an error"
+output=$(pairs --benchmark sort/thousand ./old true)
+is "$?" 2 "a program that has none"
+output=$(pairs --benchmark sort/thousand ./old ./new -- x)
+is "$?" 2 "a benchmark, and arguments"
 finish

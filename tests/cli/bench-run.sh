@@ -28,17 +28,34 @@ sed 's/"reference"/"other"/g' cache/prof/bench.json > without.json
 output=$("$bench" run $quick --baseline without.json xdp/classify 2> errors)
 like "$output" 'No verdict: the earlier run did not time the reference loop' \
 	"a baseline that does not say how fast its machine was gives none"
-python3 - cache/prof/bench.json > slower.json <<'END'
-import json, sys
-all = json.load(open(sys.argv[1]))
-for one in all.values():
-    one["reference"] = [2 * ns for ns in one["reference"]]
-    one["waited"] = 0
-json.dump(all, sys.stdout)
-END
+# baseline FACTOR WAITED: the run before, on a machine that was so many times slower and disturbed
+baseline() {
+	python3 - cache/prof/bench.json "$@" <<-'END'
+		import json, sys
+		all = json.load(open(sys.argv[1]))
+		for one in all.values():
+		    one["reference"] = [float(sys.argv[2]) * ns for ns in one["reference"]]
+		    one["ns"] = [1e6 + i for i in range(len(one["ns"]))]
+		    one.pop("waited", None)
+		    if sys.argv[3:]:
+		        one["waited"] = float(sys.argv[3])
+		json.dump(all, sys.stdout)
+	END
+}
+baseline 2 0 > slower.json
 output=$("$bench" run $quick --baseline slower.json xdp/classify 2> errors)
 like "$output" 'No verdict: (the reference loop changed by \[-|other tasks had the CPU)' \
 	"nor does one of a slower machine"
+like "$output" 'The run before stays the baseline, in slower.json' "which stays"
+is "$(json slower.json 'd["xdp/classify"]["ns"][1]')" 1000001.0 "so that no regression is lost with it"
+baseline 1 0.5 > waiting.json
+output=$("$bench" run $quick --baseline waiting.json xdp/classify 2> errors)
+like "$output" 'other tasks had the CPU for [0-9.]+% of the time, and for 50.0% in the run before' \
+	"nor one that had waited for a CPU"
+unlike "$(json waiting.json 'd["xdp/classify"]["ns"][1]')" '^1000001.0$' "that one is replaced"
+baseline 1 > unknown.json
+output=$("$bench" run $quick --baseline unknown.json xdp/classify 2> errors)
+like "$output" 'and for an unknown part in the run before' "nor one of which that is not known"
 "$bench" run $quick --bmf - xdp/classify > bmf.json 2> /dev/null
 is "$(json bmf.json 'list(d)')" "['xdp/classify']" "with --bmf - stdout is JSON and nothing else"
 

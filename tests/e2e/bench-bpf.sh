@@ -33,6 +33,7 @@ compile() { # SOURCE ARGUMENTS...
 compile places -o places.o
 cat > traffic <<'END'
 #!/bin/sh
+tc filter show dev lo egress > egress 2> /dev/null
 getent hosts localhost > /dev/null
 python3 -c 'import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -50,6 +51,7 @@ place() { # NAME ARGUMENTS...: attaches the program
 	status=$?
 	case $output in
 	*"cannot attach"*"No such file"* | *"there is no"*) skip "$program" "this kernel cannot attach it"; return ;;
+	*"missing BPF prog type"*) skip "$program" "this libbpf does not know its section"; return ;;
 	esac
 	is "$status" 0 "$program is attached and measured"
 	like "$output" "bpf/$program +time: +\[.* per run" "with a time per run"
@@ -58,6 +60,9 @@ place() { # NAME ARGUMENTS...: attaches the program
 if unshare -n ip link set lo up 2> /dev/null; then
 	place at_xdp --interface lo
 	place at_tc --interface lo
+	unlike "$(cat egress)" 'at_tc' "to what comes in"
+	place at_egress --interface lo
+	[ "$status" != 0 ] || like "$(cat egress)" 'at_egress' "to what goes out"
 	if [ -n "$cgroup" ]; then place at_cgroup --cgroup "$cgroup"; else skip "at_cgroup" "no cgroup2 is mounted"; fi
 	place at_socket --interface lo
 	place at_raw_tp
@@ -167,8 +172,10 @@ like "$output" 'its section "uprobe" does not say where|this kernel|Operation no
 
 # The recipe for a project of somebody else.
 recipe() { PROF_BENCH=$bench TESTBED=test COUNTS=1 "$top/bench/ci/bpf-object.sh" own.jsonl "$@" --test-run --time 0.1 2>&1; }
+output=$(DRY_RUN=1 recipe "$object")
+is "$?" 3 "bpf-object.sh does not pass a candidate where the history was lost"
 output=$(recipe "$object")
-is "$?" 0 "bpf-object.sh begins a history"
+is "$?" 0 "it begins a history"
 output=$(recipe "$object")
 is "$?" 0 "the same program is fine"
 clang -target bpf -O2 -g -DINJECT_fibonacci -I"$top" -idirafter "/usr/include/$(cc -dumpmachine)" -c -o slow.o \
@@ -190,6 +197,14 @@ printf 'x' > short
 output=$("$bench" bpf --object "$object" --test-run --data short 2>&1)
 is "$?" 2 "a packet that the kernel refuses"
 unlike "$output" 'time:' "gives no number"
+
+# A peer that fails says how.
+mkdir peers
+printf '#!/bin/sh\necho no way >&2\nexit 7\n' > peers/perf
+chmod +x peers/perf
+output=$(PATH=$PWD/peers:$PATH "$bench" peers --time 0.1 --measurements 2 2>&1)
+is "$?" 0 "prof is measured without its peers"
+like "$output" '^perf record -g +not available: exit status 7: no way$' "whose failure is said"
 
 if [ -n "${SAN:-}" ]; then
 	skip "kernel" "under sanitizers other page faults come between"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The recipes of bench/ci as a CI service would run them: the main branch and a candidate, without
-# a fault and with each of four. Times are judged, too, but no verdict on them is expected on a busy
+# a fault and with each of five. Times are judged, too, but no verdict on them is expected on a busy
 # machine.
 . "$(dirname "$0")/../lib.sh"
 
@@ -15,7 +15,7 @@ cp -a "$build" "$work/same"
 faulty() { # FOLDER FAULT CPPFLAGS TARGET...
 	folder=$work/$1 fault=$2 flags=$3
 	shift 3
-	make -s -C "$top" BUILD="$folder" CFLAGS="${CFLAGS:--O2 -g}" INJECT="$fault" CPPFLAGS="$flags" "$@" > "$work/make.log" 2>&1
+	make -s -j2 -C "$top" BUILD="$folder" CFLAGS="${CFLAGS:--O2 -g}" INJECT="$fault" CPPFLAGS="$flags" "$@" > "$work/make.log" 2>&1
 	is "$?" 0 "a candidate with the fault $fault is built"
 }
 faulty faulty fibonacci '' all "$work/faulty/testdata/make_trace"
@@ -45,6 +45,27 @@ faulty drain drain '' all "$work/drain/testdata/make_trace"
 "$recipes/candidate.sh" "$build" "$work/drain" > "$work/drain.log" 2>&1
 is "$?" 1 "one that allocates for each sample has regressed"
 like "$(cat "$work/drain.log")" 'REGRESSED +drain/one allocated-blocks:' "by its allocations"
+TESTBED=test "$recipes/main.sh" "$work/history.jsonl" "$work/drain" four > "$work/main.log" 2>&1
+is "$?" 1 "on the main branch, too"
+like "$(cat "$work/main.log")" '^main.sh: the rest is not measured$' "before all of it is measured"
+
+# A short sleep for each sample, which takes no CPU time.
+faulty nap nap '' all "$work/nap/testdata/make_trace"
+"$recipes/candidate.sh" "$build" "$work/nap" > "$work/nap.log" 2>&1
+is "$?" 1 "one that sleeps for each sample has regressed"
+unlike "$(cat "$work/nap.log")" '^REGRESSED' "not by its counts"
+like "$(cat "$work/nap.log")" '^SLOWER by' "but by its elapsed time"
+python3 - "$work/history.jsonl" > "$work/sleepless" <<'END'
+import json, sys
+first = json.loads(open(sys.argv[1]).readline())
+for i in range(8):
+    value = first["results"]["drain/one"]["latency"]["value"] * (1 + i / 100)
+    print(json.dumps(dict(first, results={"drain/one": {"latency": {"value": value}}})))
+END
+"$recipes/measure.sh" --first "$work/napping" "$work/nap" > "$work/nap.log" 2>&1
+"$bench" gate --thresholds "$recipes/thresholds.conf" --history "$work/sleepless" --testbed test --dry-run \
+	"$work/napping/sleep.json" > "$work/nap.log" 2>&1
+is "$?" 1 "after eight runs the main branch's history shows it, too"
 
 # Some more instructions for each sample of the report; and a bit more than 3 % of all that the longest of the reports takes.
 most=0

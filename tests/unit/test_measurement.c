@@ -148,7 +148,12 @@ static void test_compare(void **state)
 	expect_change(run_of(50000, 1000, 0), run_of(52000, 1100, 0), MEASUREMENT_COMPARABLE, 0.04);
 	expect_change(run_of(50000, 1000, 0), run_of(60000, 1100, 0), MEASUREMENT_OTHER_SPEED, 0);
 	expect_change(run_of(50000, 1000, 0), run_of(50000, 1100, 0.1), MEASUREMENT_DISTURBED, 0);
-	expect_change(run_of(50000, 1000, 0.1), run_of(50000, 1100, 0), MEASUREMENT_DISTURBED, 0);
+	expect_change(run_of(50000, 1000, 0.1), run_of(50000, 1100, 0), MEASUREMENT_WAS_DISTURBED,
+		      0);
+	/* Where the kernel does not say it, no run is known to be undisturbed. */
+	expect_change(run_of(50000, 1000, 0), run_of(50000, 1100, NAN), MEASUREMENT_DISTURBED, 0);
+	expect_change(run_of(50000, 1000, NAN), run_of(50000, 1100, 0), MEASUREMENT_WAS_DISTURBED,
+		      0);
 	free(without.reference);
 	without.reference = NULL;
 	expect_change(without, run_of(50000, 1100, 0), MEASUREMENT_NO_REFERENCE, 0);

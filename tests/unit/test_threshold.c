@@ -159,8 +159,14 @@ static void test_what_cannot_be_judged(void **state)
 	assert_int_equal(status_of(&t, constant, 1), THRESHOLD_TOO_FEW);
 	t.test = THRESHOLD_PERCENTAGE;
 	assert_int_equal(status_of(&t, constant, 0), THRESHOLD_TOO_FEW);
+	assert_int_equal(threshold_needed(&t), 1);
 	t.least = 4;
 	assert_int_equal(status_of(&t, constant, 3), THRESHOLD_TOO_FEW);
+	assert_int_equal(threshold_needed(&t), 4);
+	t = (struct threshold){ .test = THRESHOLD_T_TEST, .least = 1 };
+	assert_int_equal(threshold_needed(&t), 2);
+	t.test = THRESHOLD_STATIC;
+	assert_int_equal(threshold_needed(&t), 0);
 	/* A constant history does judge by range: any rise is one. */
 	t = (struct threshold){ .test = THRESHOLD_IQR, .has_upper = true, .upper = 3 };
 	assert_null(threshold_limits(&t, constant, 3, &l));

@@ -15,6 +15,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 PLACE("xdp", at_xdp, struct xdp_md, XDP_PASS)
 PLACE("tc", at_tc, struct __sk_buff, 0)
+PLACE("tc/egress", at_egress, struct __sk_buff, 0)
 PLACE("cgroup_skb/egress", at_cgroup, struct __sk_buff, 1)
 PLACE("socket", at_socket, struct __sk_buff, 0)
 PLACE("perf_event", at_clock, void, 0)
