@@ -72,6 +72,7 @@ struct jit {
 	bool (*goes_on)(void *context, uint64_t spent_ns);
 	void *context;
 	uint64_t finish_ns;
+	size_t left_unread;   /* processes, for want of time */
 	struct error *failed; /* the writer's first error, for jit_tick() to return */
 };
 
@@ -644,6 +645,14 @@ static void process_tick(struct jit *jit, struct process *p)
 	settle(jit, p);
 }
 
+static void tick_all(struct jit *jit)
+{
+	jit->left = LIMIT_JIT_ROUND_BYTES;
+	for (size_t i = 0; i < jit->n; i++)
+		process_tick(jit, jit->processes[(jit->first + i) % jit->n]);
+	jit->first = jit->n ? (jit->first + 1) % jit->n : 0;
+}
+
 static void look_for_map(const void *key, size_t size, uint64_t value, void *context)
 {
 	open_map(context, (struct process *)(uintptr_t)value);
@@ -662,10 +671,7 @@ struct error *jit_tick(struct jit *jit, uint64_t now_ns)
 		jit->watch = file_watch_new();
 	}
 	map_each(&jit->foreseen, look_for_map, jit);
-	jit->left = LIMIT_JIT_ROUND_BYTES;
-	for (size_t i = 0; i < jit->n; i++)
-		process_tick(jit, jit->processes[(jit->first + i) % jit->n]);
-	jit->first = jit->n ? (jit->first + 1) % jit->n : 0;
+	tick_all(jit);
 	jit->left = LIMIT_JIT_END_BYTES;
 	return take_failure(jit);
 }
@@ -696,6 +702,7 @@ static void read_to_the_end(struct jit *jit, struct process *p)
 	/* Nothing can arrive any more that would name the hits of the open object. */
 	if (is_read(p) && !is_cut(p))
 		jit_names_know(&p->names, &owner, UINT64_MAX);
+	jit->left_unread += is_late(jit) && !is_read(p);
 	p->names.ended = is_read(p);
 	settle(jit, p);
 	p->names.ended = false; /* there may be another file of a series */
@@ -725,16 +732,34 @@ void jit_exit(struct jit *jit, uint32_t pid, uint64_t time_ns)
 	process_free(jit, p);
 }
 
+static void warn_unread(const struct jit *jit)
+{
+	char text[128];
+
+	if (!jit->left_unread || !jit->options.warn)
+		return;
+	snprintf(text, sizeof(text),
+		 "processes whose maps of made code were not read to the end, as the recorder "
+		 "ends: %zu",
+		 jit->left_unread);
+	jit->options.warn(text, jit->options.context);
+}
+
 struct error *jit_finish(struct jit *jit, bool (*goes_on)(void *context, uint64_t spent_ns),
 			 void *context)
 {
+	jit->finish_ns = clock_now();
+	/* Where it has to end soon, each gets what it gets in a round before some get more. */
+	if (goes_on)
+		tick_all(jit);
 	jit->left = LIMIT_JIT_END_BYTES;
 	jit->goes_on = goes_on;
 	jit->context = context;
-	jit->finish_ns = clock_now();
+	jit->left_unread = 0;
 	for (size_t i = 0; i < jit->n; i++)
 		read_to_the_end(jit, jit->processes[i]);
 	jit->goes_on = NULL;
+	warn_unread(jit);
 	return take_failure(jit);
 }
 
