@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,9 +40,9 @@ int fail_error(struct error *error)
 int fail_kernel(struct error *error)
 {
 	const char *remedy = "";
-	char paranoid[96];
+	char paranoid[96], *log = sampler_log();
 
-	if (!geteuid() && strstr(sampler_log(), "PROG LOAD LOG")) {
+	if (!geteuid() && log && strstr(log, "PROG LOAD LOG")) {
 		remedy = ": this kernel's verifier refuses them, which is a defect of prof-record; "
 			 "-v shows its reason";
 	} else if ((error_is(error, EPERM) || error_is(error, EACCES)) &&
@@ -56,7 +57,8 @@ int fail_kernel(struct error *error)
 		remedy = "; a smaller ring (-m) or more locked memory (ulimit -l) may help";
 	else if (lacks_files(error))
 		remedy = FAILURE_MORE_FILES;
-	message_detail("%s", sampler_log());
+	message_detail("%s", log ? log : "");
+	free(log);
 	fail("%s%s", error->text, remedy);
 	error_free(error);
 	return 1;

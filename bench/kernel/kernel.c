@@ -113,7 +113,7 @@ static void print_program(struct kernel_bench *k)
 		    sizes->verified ? output_count(sizes->verified).text : "not available",
 		    sizes->jited ? output_count(sizes->jited).text : "not available",
 		    output_count((double)sizes->map_bytes).text);
-	snprintf(name, sizeof(name), "kernel/%s/load", k->way->name);
+	snprintf(name, sizeof(name), "kernel/%s/load-native", k->way->name);
 	results_value(&k->results, name, "latency", load_ns);
 	if (sizes->verified)
 		results_value(&k->results, name, "verified-instructions", sizes->verified);

@@ -94,11 +94,15 @@ __noinline int find_segment(__u32 first, __u32 count, __u64 pc)
 
 static __always_inline __u32 *slab_rows(__u32 slab_index)
 {
-	__u32 zero = 0;
+	__u32 zero = 0, *rows;
 	void *slab;
 
-	if (!slab_index)
-		return bpf_map_lookup_elem(&unwind_first_slab, &zero);
+	if (!slab_index) {
+		rows = bpf_map_lookup_elem(&unwind_first_slab, &zero);
+		/* So that both look-ups are not one call, which the kernel then does not inline. */
+		asm volatile("" : "+r"(rows));
+		return rows;
+	}
 	slab = bpf_map_lookup_elem(&unwind_slabs, &slab_index);
 	return slab ? bpf_map_lookup_elem(slab, &zero) : NULL;
 }

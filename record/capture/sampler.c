@@ -76,9 +76,14 @@ static int keep_log(enum libbpf_print_level level, const char *format, va_list a
 	return 0;
 }
 
-const char *sampler_log(void)
+char *sampler_log(void)
 {
-	return buffer_string(&log_text);
+	char *copy;
+
+	pthread_mutex_lock(&log_lock);
+	copy = strdup(buffer_string(&log_text));
+	pthread_mutex_unlock(&log_lock);
+	return copy;
 }
 
 /* The program is attached only when sampling begins; it runs from then on. */

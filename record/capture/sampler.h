@@ -104,10 +104,8 @@ struct error *sampler_read_phases(const struct sampler *s, struct phase_times *t
 /* How often our programs ran and for how long; both 0 unless the kernel measures it. */
 void sampler_runs(const struct sampler *s, uint64_t *runs, uint64_t *run_ns);
 
-/*
- * The log of libbpf and the verifier, for -v and for bug reports. Valid until the next call of
- * libbpf.
+/* The log of libbpf and the verifier, for -v and for bug reports. To be freed; NULL without memory.
  */
-const char *sampler_log(void);
+char *sampler_log(void);
 
 #endif

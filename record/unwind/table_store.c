@@ -14,7 +14,7 @@
 #define SLAB_BYTES (UNWIND_SLAB_ROWS * sizeof(uint32_t))
 #define BATCH 64
 /* So many are made at once without need, so that few calls wait. */
-#define AHEAD_MAX 8
+#define AHEAD_MAX 4
 
 static size_t map_bytes(size_t entries, size_t size)
 {
@@ -157,7 +157,10 @@ static struct error *create_slab(struct table_slab *slab)
 	return error;
 }
 
-/* One call for all of them: the kernel waits for its readers once per call. */
+/*
+ * One call for all of them: the kernel waits for its readers once per call. Older ones do so for
+ * each, or know no such call.
+ */
 static struct error *publish_slabs(struct table_store *s, const uint32_t *keys, const int *fds,
 				   uint32_t count)
 {
