@@ -10,7 +10,7 @@
 #
 # Counts (verified instructions, sizes) repeat, and are judged from the second run on. Times need eight
 # runs, and a quiet machine; with COUNTS=1 they are kept, and not judged. With DRY_RUN=1 nothing is
-# added to the history: for candidates.
+# added to the history: for candidates. With ACCEPT=1 what regressed is accepted.
 # Status 0: fine, or the first run, which begins the history; 1: something regressed; 2: it could not be
 # measured; 3: inconclusive, as there are too few values yet, or the noise of the machine could hide a slowdown.
 set -u
@@ -32,8 +32,9 @@ cat > "$work/thresholds" <<'END'
 END
 [ -z "${COUNTS:-}" ] || sed -i '/t_test/d' "$work/thresholds"
 "$bench" bpf --object "$object" --bmf "$work/results.json" "$@" || exit 2
+# A program that is new has no earlier counts. If nothing at all has, the gate says so.
 missing=
-[ -s "$history" ] || [ -n "${DRY_RUN:-}" ] || missing=--allow-missing-baseline
-"$bench" gate --thresholds "$work/thresholds" --history "$history" ${DRY_RUN:+--dry-run} $missing \
+{ [ -s "$history" ] && [ -z "${COUNTS:-}" ]; } || missing=--allow-missing-baseline
+"$bench" gate --thresholds "$work/thresholds" --history "$history" ${DRY_RUN:+--dry-run} ${ACCEPT:+--accept} $missing \
 	--hash "${HASH:-$(git rev-parse HEAD 2> /dev/null || echo unknown)}" \
 	--testbed "${TESTBED:-$(uname -n)}" "$work/results.json"

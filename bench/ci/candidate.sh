@@ -9,7 +9,7 @@
 # sleep would add to, by 30 % or more, by up to MAX_PAIRS (320) pairs of runs of both builds. For root,
 # the functions are named that CPU time went to. Benchmarks that one of the builds lacks are not judged.
 # Status 0: fine; 1: something regressed; 2: it could not be measured; 3: inconclusive, as
-# the noise of the machine could hide a slowdown.
+# the noise of the machine could hide a slowdown, or one build lacks drain/one or drain/resolve.
 set -u
 old=${1:?usage: bench/ci/candidate.sh OLD-BUILD NEW-BUILD}
 new=${2:?usage: bench/ci/candidate.sh OLD-BUILD NEW-BUILD}
@@ -27,12 +27,16 @@ done
 for side in old new; do
 	eval "build=\$$side"
 	"$build/prof-bench" run --list > "$work/unsorted" && LC_ALL=C sort "$work/unsorted" > "$work/$side.names" || exit 2
+	for name in drain/one drain/resolve; do
+		grep -qxF "$name" "$work/$side.names" && continue
+		echo "candidate.sh: $build/prof-bench lacks $name, so the recorder's way of a sample cannot be judged" >&2
+		exit 3
+	done
 done
 LC_ALL=C comm -13 "$work/old.names" "$work/new.names" | sed 's/^/candidate.sh: it is new, and not judged: /' >&2
 LC_ALL=C comm -23 "$work/old.names" "$work/new.names" | sed 's/^/candidate.sh: it was removed, and is not judged: /' >&2
-NAMES=$(LC_ALL=C comm -12 "$work/old.names" "$work/new.names")
-[ -n "$NAMES" ] || { echo "candidate.sh: the builds have no benchmark in common" >&2; exit 2; }
-export NAMES
+BENCH_NAMES=$(LC_ALL=C comm -12 "$work/old.names" "$work/new.names")
+export BENCH_NAMES
 
 # judge COMMAND...: keeps its verdict
 judge() {
@@ -46,7 +50,7 @@ judge() {
 }
 
 # What takes more than one earlier value to judge is left to the pairs.
-grep -v t_test "$here/thresholds.conf" > "$work/thresholds.conf"
+grep -v min= "$here/thresholds.conf" > "$work/thresholds.conf"
 
 # gate FILE...: by the counts of the old build, which come first
 gate() {

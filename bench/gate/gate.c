@@ -312,7 +312,7 @@ enum verdict gate_command(const struct settings *s)
 		if (verdict != VERDICT_ERROR)
 			verdict = keep(&g, verdict);
 		if (verdict == VERDICT_REGRESSED && s->accept)
-			verdict = VERDICT_FINE;
+			verdict = g.inconclusive ? VERDICT_INCONCLUSIVE : VERDICT_FINE;
 		if (verdict != VERDICT_ERROR && output_bmf(&g.results))
 			verdict = VERDICT_ERROR;
 	}

@@ -108,13 +108,36 @@ static const char *baseline_key(const struct run *run, const struct benchmark *b
 	return key;
 }
 
+/* Shows the change since the run before. Returns whether this one takes its place. */
+static bool print_comparison(const struct run *run, const struct benchmark *b,
+			     const struct measurement *before, const struct measurement *now)
+{
+	struct measurement_change c;
+	const struct estimate *mean = &c.change.mean;
+
+	if (measurement_compare(&run->bootstrap, before, now, &c)) {
+		message_warning("%s: out of memory while it was compared with the run before, "
+				"which stays the baseline",
+				b->name);
+		return false;
+	}
+	output_line("%24schange: [%s %s %s] (p = %.2f %c %.2f)", "", output_percent(mean->low).text,
+		    output_percent(mean->value).text, output_percent(mean->high).text, c.change.p,
+		    c.change.p < SIGNIFICANCE ? '<' : '>', SIGNIFICANCE);
+	print_verdict(&c, before->waited, now->waited);
+	if (replaces(c.comparable))
+		return true;
+	output_line("%24sThe run before stays the baseline, in %s; remove it, or use --baseline, "
+		    "to begin anew.",
+		    "", baseline_path(run->baseline));
+	return false;
+}
+
 /* Compares with the run before, and keeps that one or this one for the next. */
 static void print_change(const struct run *run, const struct benchmark *b,
 			 const struct measurement *now)
 {
 	struct measurement before = { 0 };
-	bool replace = true;
-	struct measurement_change c;
 	char key[KEY_SIZE];
 
 	int found = baseline_get(run->baseline, baseline_key(run, b, key), &before);
@@ -122,20 +145,7 @@ static void print_change(const struct run *run, const struct benchmark *b,
 	if (found < 0)
 		message_warning("%s: the baseline's measurements of %s cannot be used",
 				baseline_path(run->baseline), b->name);
-	if (found > 0 && !measurement_compare(&run->bootstrap, &before, now, &c)) {
-		const struct estimate *mean = &c.change.mean;
-
-		output_line("%24schange: [%s %s %s] (p = %.2f %c %.2f)", "",
-			    output_percent(mean->low).text, output_percent(mean->value).text,
-			    output_percent(mean->high).text, c.change.p,
-			    c.change.p < SIGNIFICANCE ? '<' : '>', SIGNIFICANCE);
-		print_verdict(&c, before.waited, now->waited);
-		replace = replaces(c.comparable);
-		if (!replace)
-			output_line("%24sThe run before stays the baseline, in %s.", "",
-				    baseline_path(run->baseline));
-	}
-	if (replace)
+	if (found <= 0 || print_comparison(run, b, &before, now))
 		baseline_put(run->baseline, key, now);
 	measurement_release(&before);
 }

@@ -70,6 +70,11 @@ is "$output" "" "of what is fine"
 echo '* latency t_test - 0.99 min=6' > six
 gate 3 "four values where it takes six" --thresholds six --history four --dry-run ten.json
 like "$output" 'too few earlier values: it takes 2 more' "lack two"
+printf '{"other": {"latency": {"value": 10}}, "b/one": {"latency": {"value": 12}}}\n' > worse.json
+cp four accepting
+gate 3 "--accept accepts what regressed, not what is inconclusive" --thresholds last --history accepting --accept worse.json
+like "$output" '0 fine, 1 regressed, 1 inconclusive' "which is counted"
+gate 0 "and both are earlier values then" --thresholds last --history accepting --dry-run worse.json
 gate 0 "of a new benchmark that is fine if it is allowed, and another one is judged" --thresholds last --history four --dry-run \
 	--allow-missing-baseline both.json
 

@@ -46,7 +46,7 @@ baseline 2 0 > slower.json
 output=$("$bench" run $quick --baseline slower.json xdp/classify 2> errors)
 like "$output" 'No verdict: (the reference loop changed by \[-|other tasks had the CPU)' \
 	"nor does one of a slower machine"
-like "$output" 'The run before stays the baseline, in slower.json' "which stays"
+like "$output" 'The run before stays the baseline, in slower.json; remove it, or use --baseline, to begin anew' "which stays"
 is "$(json slower.json 'd["xdp/classify"]["ns"][1]')" 1000001.0 "so that no regression is lost with it"
 baseline 1 0.5 > waiting.json
 output=$("$bench" run $quick --baseline waiting.json xdp/classify 2> errors)
