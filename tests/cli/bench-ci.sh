@@ -10,8 +10,9 @@ export TESTBED=test MAX_PAIRS=8
 # build FOLDER: a build whose prof-bench measures what the file "values" says, lines of a benchmark and a number,
 # and whose pairs end with the status in the file "slower", if that is there
 build() {
-	mkdir -p "$1/testdata"
-	printf '#!/bin/sh\n' | tee "$1/prof-report" > "$1/testdata/make_trace"
+	tools=$1/testdata
+	mkdir -p "$tools"
+	printf '#!/bin/sh\n' | tee "$1/prof-report" > "$tools/make_trace"
 	printf 'common/uleb 100\ndrain/one 2\ndrain/resolve 100\nxdp/classify 100\n' > "$1/values"
 	cat > "$1/prof-bench" <<-END
 		#!/bin/sh
@@ -21,7 +22,7 @@ build() {
 		esac
 		exec python3 "$work/measure.py" "$1" "\$@"
 	END
-	chmod +x "$1/prof-bench" "$1/prof-report" "$1/testdata/make_trace"
+	chmod +x "$1/prof-bench" "$1/prof-report" "$tools/make_trace"
 }
 cat > measure.py <<'END'
 import json, re, sys

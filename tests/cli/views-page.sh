@@ -3,8 +3,13 @@
 . "$(dirname "$0")/../lib.sh"
 
 once_is_enough
-[ -n "$browser" ] || skip_all "$no_browser"
 cd "$work" || exit 1
+make_trace=$build/testdata/make_trace
+need "$make_trace" -n 6000 -t 3 -k 200 -O "$make_trace" -o now.prf
+need "$make_trace" -n 4000 -t 2 -k 200 -O "$make_trace" -o before.prf
+need "$report" -q --no-cache --diff before.prf now.prf -o diff.html
+cp diff.html table.html
+[ -n "$browser" ] || skip_all "$no_browser"
 
 # What is said by pictures alone: the texts that are drawn from then on.
 drawn='
@@ -93,11 +98,6 @@ like "$keys" '\[copied: a1;a2 a1;a2\]\[copied: a2 a2\]' "... and what it has cop
 unlike "$keys" '\[error' "no error"
 
 # A span of time is a step for Back, and so are a search and the totals of a comparison.
-make_trace=$build/testdata/make_trace
-need "$make_trace" -n 6000 -t 3 -k 200 -O "$make_trace" -o now.prf
-need "$make_trace" -n 4000 -t 2 -k 200 -O "$make_trace" -o before.prf
-need "$report" -q --no-cache --diff before.prf now.prf -o diff.html
-cp diff.html table.html
 act diff.html <<-'SCRIPT'
 	const strip = by("strip"), { left, top, width } = strip.getBoundingClientRect();
 	const point = (type, x) => strip.dispatchEvent(new PointerEvent(type, { bubbles: true, clientX: left + x, clientY: top + 5 }));
