@@ -503,13 +503,13 @@ static bool stream_trace(struct stream *s, const struct trace *first)
 	/* Samples that still wait name tasks of the trace, which ends. */
 	s->stopped = s->stopped || (s->reader && !parallelism_end(s->order));
 	ends = s->sink->error || progress_interrupted();
+	progress_next(s->progress, again.fd);
 	if (s->stopped && !ends)
 		message_error("out of memory");
 	/* The first pass met the same error and reported it. */
 	ok = ends || (!s->stopped && (!error || first->error));
 	if (!ok && !s->stopped)
 		trace_say_error(&again, error);
-	progress_next(s->progress, again.fd);
 	again.fd = -1;
 	trace_close(&again);
 	joined_numbers_release(&s->numbers);
@@ -641,10 +641,8 @@ void loaded_warn(const struct loaded *l, const struct report_options *o)
 	loaded_warn_of_traces(l, o);
 	if (!l->profile)
 		return;
-	if (o->joins_threads)
-		message_info("%zu traces are many: their threads are joined by command; "
-			     "--each-thread tells them apart",
-			     l->trace_count);
+	if (o->joined)
+		message_info("%zu traces are many: their %s", l->trace_count, o->joined);
 	if (o->slice_ns && l->profile->slice_ns > o->slice_ns)
 		message_warning("--group-by: slices of time are %.9g s long, as there would be too "
 				"many shorter ones",

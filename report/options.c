@@ -601,7 +601,8 @@ static void show_labels(struct report_options *o)
 
 /*
  * Each thread of each trace has stacks of its own, which take the more memory the more traces there
- * are. Those of many traces are joined by command. Runs that are compared stay apart.
+ * are. Those of many traces are joined by command, however they are grouped: but labels that are
+ * asked for tell samples apart. Runs that are compared stay apart.
  */
 static void join_threads(struct report_options *o)
 {
@@ -613,7 +614,10 @@ static void join_threads(struct report_options *o)
 	o->changed_view = *o->view;
 	o->changed_view.dimensions &= ~joined;
 	o->view = &o->changed_view;
-	o->joins_threads = !o->grouped;
+	o->joined = o->view->led || joined == one_by_one
+			    ? "threads are joined by command; --each-thread tells them apart"
+			    : "samples have only the labels that are asked for; --each-thread "
+			      "tells the traces apart";
 }
 
 /* What perf-report(1) has. */
@@ -673,10 +677,10 @@ enum options_result report_options_parse(struct report_options *o, int argc, cha
 		show_code(o);
 	if (o->grouped && o->view == view_find("pprof"))
 		show_labels(o);
-	join_threads(o);
 	if (o->from_folded)
 		o->symbols.demangle = false; /* its names are those that are shown */
 	set_leading(o);
+	join_threads(o);
 	if (o->base_count && o->view->paged) /* each trace is a run */
 		o->dimensions |= PROFILE_BY_TRACE;
 	if (o->shown.by && !strcmp(o->shown.by, "line"))

@@ -47,7 +47,7 @@ struct report_options {
 	const char *note_keys[PROFILE_NOTES]; /* of --group-by; owned */
 	uint64_t slice_ns;
 	bool each_thread;   /* --each-thread */
-	bool joins_threads; /* threads of many traces are one for each command */
+	const char *joined; /* what of many traces is not told apart; NULL: nothing */
 	bool grouped;	    /* --group-by was given: `shown.leading` says it all */
 	bool with_pid, with_tid, with_cpu, with_event, with_cgroup;
 

@@ -170,12 +170,8 @@ static uint32_t whole_of(const struct comparison *c, const struct lineage *list,
 	const struct compared *one = &c->list[row];
 	bool gone = (list[row].kind == LINEAGE_INLINED && !one->now) ||
 		    (list[row].kind == LINEAGE_CALLED && !one->before);
-	uint32_t whole = gone ? list[row].other : PRF_NONE;
 
-	/* That may be the old name of one that is renamed. */
-	return whole != PRF_NONE && list[whole].kind == LINEAGE_RENAMED && !c->list[whole].now
-		       ? list[whole].other
-		       : whole;
+	return gone ? list[row].other : PRF_NONE;
 }
 
 static void join_parts(struct work *w, const struct lineage *list)
@@ -183,7 +179,8 @@ static void join_parts(struct work *w, const struct lineage *list)
 	struct comparison *c = w->result;
 	size_t all = w->runs->all;
 
-	memcpy(w->joint, w->selfs, c->count * all * sizeof(*w->joint));
+	if (c->count) /* without rows there are no counts either */
+		memcpy(w->joint, w->selfs, c->count * all * sizeof(*w->joint));
 	for (size_t i = 0; i < c->count; i++) {
 		uint32_t whole = whole_of(c, list, i);
 

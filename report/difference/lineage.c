@@ -537,7 +537,7 @@ static bool find_renamed(struct search *s, enum evidence evidence)
 	for (uint32_t row = 0; row < s->n && !progress_interrupted(); row++) {
 		uint32_t other;
 
-		progress_show(&s->progress, row);
+		progress_show(&s->progress, row + 1);
 		if (!has_only(s, row, 0))
 			continue;
 		other = only_match(s, row, 0, evidence);

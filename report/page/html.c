@@ -105,10 +105,10 @@ static void head_threads(struct html *h, struct sink *s)
 	for (size_t i = 0; i < h->threads.count; i++) {
 		const struct profile_group *group = h->threads.list[i].group;
 
-		if (h->profile->dimensions & PROFILE_BY_TID)
-			sink_printf(s, "%s[%u,%u,", i ? "," : "", group->pid, group->tid);
-		else
+		if (threads_are_joined(h->profile))
 			sink_printf(s, "%s[null,null,", i ? "," : "");
+		else
+			sink_printf(s, "%s[%u,%u,", i ? "," : "", group->pid, group->tid);
 		sink_json_string(s, group->comm);
 		sink_printf(s, ",%u]", group->trace);
 	}

@@ -9,20 +9,27 @@ static int compare_numbers(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* By what the profile tells apart: where threads are joined, the numbers are those of any of them.
- */
+bool threads_are_joined(const struct profile *p)
+{
+	const unsigned int one_by_one = PROFILE_BY_TRACE | PROFILE_BY_PID | PROFILE_BY_TID;
+
+	return (p->dimensions & one_by_one) != one_by_one;
+}
+
 static int compare_threads(const struct profile *p, const struct profile_group *a,
 			   const struct profile_group *b)
 {
-	unsigned int by = p->dimensions;
-	int order = by & PROFILE_BY_TRACE ? compare_numbers(a->trace, b->trace) : 0;
+	int order = 0;
 
-	if (!order && by & PROFILE_BY_PID)
-		order = compare_numbers(a->pid, b->pid);
-	if (!order && by & PROFILE_BY_TID)
-		order = compare_numbers(a->tid != a->pid, b->tid != b->pid);
-	if (!order && by & PROFILE_BY_TID)
-		order = compare_numbers(a->tid, b->tid);
+	if (!threads_are_joined(p)) {
+		order = compare_numbers(a->trace, b->trace);
+		if (!order)
+			order = compare_numbers(a->pid, b->pid);
+		if (!order)
+			order = compare_numbers(a->tid != a->pid, b->tid != b->pid);
+		if (!order)
+			order = compare_numbers(a->tid, b->tid);
+	}
 	return order ? order : strcmp(a->comm, b->comm);
 }
 

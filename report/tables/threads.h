@@ -4,13 +4,13 @@
 
 /*
  * The entries of a profile by PROFILE_BY_THREAD and _BY_TRACE, and their parts, thread by thread.
- * Of many traces PROFILE_BY_COMM is all that there is of it: then all threads of a name are one.
+ * Where one of these is missing, as of many traces, all threads of a name are one.
  */
 
 #include "report/profile/profile.h"
 
 struct thread {
-	const struct profile_group *group; /* its first one: trace, pid, tid, comm */
+	const struct profile_group *group; /* its first one: comm; if not joined: trace, pid, tid */
 	size_t first, count;		   /* in threads.entries; never empty */
 	size_t first_part, part_count;	   /* in threads.parts */
 	uint64_t samples, value;
@@ -24,6 +24,9 @@ struct threads {
 	uint32_t *thread_of;  /* per group: index into `list`; PRF_NONE: it has no entries */
 	uint64_t duration_ns; /* of the longest trace in the profile */
 };
+
+/* Whether all threads of a name are one. */
+bool threads_are_joined(const struct profile *p);
 
 /* ERROR_MEMORY. What it points to belongs to the profile. */
 struct error *threads_init(struct threads *t, const struct profile *p) ERROR_CHECKED;

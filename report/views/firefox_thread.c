@@ -521,11 +521,6 @@ static void write_strings(struct firefox *w)
 	sink_char(s, ']');
 }
 
-static bool has_numbers(const struct profile *p)
-{
-	return p->dimensions & PROFILE_BY_TID;
-}
-
 /*
  * Whether its thread id is the process's, or it is the first one of its process. Where threads
  * are joined, those of a name are a process.
@@ -534,7 +529,7 @@ static bool is_main(const struct firefox *w, size_t i)
 {
 	const struct profile_group *group = w->threads.list[i].group;
 
-	return !has_numbers(w->profile) || !i || group->pid == group->tid ||
+	return threads_are_joined(w->profile) || !i || group->pid == group->tid ||
 	       w->threads.list[i - 1].group->pid != group->pid ||
 	       w->threads.list[i - 1].group->trace != group->trace;
 }
@@ -544,8 +539,9 @@ struct error *firefox_thread(struct firefox *w, size_t i)
 	const struct profile *p = w->profile;
 	const struct thread *thread = &w->threads.list[i];
 	const struct profile_group *group = thread->group;
-	uint32_t pid = has_numbers(p) ? group->pid : (uint32_t)i;
-	uint32_t tid = has_numbers(p) ? group->tid : (uint32_t)i;
+	bool joined = threads_are_joined(p);
+	uint32_t pid = joined ? (uint32_t)i : group->pid;
+	uint32_t tid = joined ? (uint32_t)i : group->tid;
 	size_t losses = i ? 0 : p->loss_count; /* of no thread; the first one shows them */
 	struct sink *s = w->sink;
 

@@ -141,10 +141,11 @@ static void write_thread(struct speedscope *w, const struct thread *thread)
 	struct buffer name = { 0 };
 
 	buffer_text(&name, group->comm);
-	if (w->profile->dimensions & PROFILE_BY_TID)
+	if (!threads_are_joined(w->profile)) {
 		buffer_printf(&name, " %u/%u", group->pid, group->tid);
-	if (w->profile->trace_count > 1 && w->profile->dimensions & PROFILE_BY_TRACE)
-		buffer_printf(&name, " %s", w->profile->traces[group->trace].path);
+		if (w->profile->trace_count > 1)
+			buffer_printf(&name, " %s", w->profile->traces[group->trace].path);
+	}
 	write_profile(w, buffer_string(&name), thread);
 	sink_lacks(w->sink, &name);
 	buffer_release(&name);

@@ -32,15 +32,20 @@ shows '^reading: [0-9.]+ MB' "$report" --embed - -o out.prf
 shows ': intact; [0-9]+ blocks' "$report" -q --check -
 unlike "$(cat said)" "reading" "... which says nothing of it"
 
-# drains FORMAT: a terminal shows how much of the samples is written, to a pipe that is not read at first
+# drains FORMAT: a terminal shows how much of the samples is written, to a pipe that is read slowly until it does
 drains() {
 	rm -f pipe
 	mkfifo pipe
+	: > said
 	{
-		sleep 1.2
-		cat > out
-	} < pipe &
-	script -qec "$report -f $1 it.prf -o pipe" /dev/null < /dev/null > said
+		i=0
+		until grep -q writing said || [ $((i += 1)) -gt 600 ]; do
+			head -c 1000000
+			sleep 0.1
+		done
+		cat
+	} < pipe > out &
+	script -qfec "$report -f $1 it.prf -o pipe" /dev/null < /dev/null > said
 	wait
 	like "$(tr '\r' '\n' < said)" '^writing: [0-9]+ %, [0-9]+ s left' "-f $1 says how much is written"
 }

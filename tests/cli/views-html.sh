@@ -160,6 +160,20 @@ if [ -n "$browser" ]; then
 		note(`back ${by("legend").querySelectorAll("button").length}`);
 		await sleep(20);
 		note(`no step ${history.length - steps}`);
+		/* A key that is held down: the first of five comes from the press. */
+		const strip = by("strip"), arrow = async (key, repeat) => {
+			strip.dispatchEvent(new KeyboardEvent("keydown", { key, repeat }));
+			await sleep(20);
+			return history.length + location.hash;
+		};
+		await arrow("ArrowLeft", false);
+		const presses = history.length, held = [];
+		for (const repeat of [false, true, true, true, true])
+			held.push(await arrow("ArrowRight", repeat));
+		note(`held ${history.length - presses}, ${new Set(held).size} places`);
+		await arrow("ArrowRight", false);
+		note(`pressed ${history.length - presses}`);
+		strip.dispatchEvent(new MouseEvent("dblclick"));
 		press("s");
 		by("search").focus();
 		by("search").value = other;
@@ -221,6 +235,7 @@ if [ -n "$browser" ]; then
 	like "$keys" '\[hidden #hide=[0-9]+, without .* ✕\]' "a function is hidden, and what is hidden is said"
 	like "$keys" '\[steps 2, #hide=N&amp;once=true\]' "each is a step for Back"
 	like "$keys" '\[back 0\]\[no step 2\]' "... which takes them back"
+	like "$keys" '\[held 1, 5 places\]\[pressed 2\]' "a key that is held down on the strip is one step"
 	like "$keys" "\[found Callers of $other, callers\]" "Enter in the search of the sandwich takes the first function"
 	like "$keys" '\[list true 15 true\]\[its function true\]' "arrows and other keys walk over the list of functions"
 	like "$keys" '\[entered true, callers\]' "... and Enter chooses one"

@@ -77,6 +77,77 @@ is "$(json firefox 'len(d["threads"])')" 42 "... unless they are asked for"
 unlike "$(cat said)" "joined" "... and then nothing is said"
 "$report" --no-cache -f top --each-thread 1.prf > out 2> said
 like "$(cat said)" "warning: --each-thread is about -f html, pprof, firefox and speedscope" "... which is for these formats"
+
+# However the stacks are grouped, which numbers remain says nothing of a joined thread.
+"$report" --no-cache -f speedscope --group-by=trace $many 1.prf -o speedscope 2> said
+like "$(cat said)" "17 traces are many: their threads are joined by command" "with --group-by they are joined, too, which is said"
+is "$(json speedscope '[p["name"] for p in d["profiles"]]')" "['all threads', 'worker-0', 'worker-1']" "... by command"
+"$report" --no-cache -f pprof --pid $many 1.prf -o pprof 2> said
+like "$(cat said)" "17 traces are many: their samples have only the labels that are asked for; --each-thread tells the traces apart" \
+	"-f pprof keeps a label that is asked for"
+"$report" --no-cache -f pprof --group-by=host $many 1.prf -o pprof 2> said
+like "$(cat said)" "17 traces are many: their samples have only the labels that are asked for" "... and says so with --group-by"
+
+cat > total.py <<'PYTHON'
+# total.py FORMAT FILE: the samples that are in it, and those of worker-0 where its threads are told apart
+import base64, gzip, json, re, sys, zlib
+data = open(sys.argv[2], "rb").read()
+
+def fields(message):
+	at = 0
+	def number():
+		nonlocal at
+		n = shift = 0
+		while True:
+			byte = message[at]
+			at += 1
+			n |= (byte & 127) << shift
+			shift += 7
+			if byte < 128:
+				return n
+	while at < len(message):
+		key = number()
+		value = number()
+		if key & 7 == 2:
+			value, at = message[at:at + value], at + value
+		yield key >> 3, value
+
+def first(packed): # number of a list
+	return next(fields(b"\0" + packed))[1]
+
+def pprof():
+	message = list(fields(gzip.decompress(data)))
+	texts = [text for field, text in message if field == 6]
+	for field, sample in message:
+		if field == 2:
+			parts = list(fields(sample))
+			labels = [dict(fields(label)) for field, label in parts if field == 3]
+			comm = [texts[label[2]] for label in labels if texts[label[1]] == b"comm"]
+			yield comm[0].decode(), first(dict(parts)[2])
+
+if sys.argv[1] == "html":
+	page = zlib.decompress(base64.b64decode(re.search(b'id="data">([^<]*)<', data).group(1)))
+	print(re.search(b'"total":([0-9]+)', page).group(1).decode())
+	sys.exit()
+if sys.argv[1] == "pprof":
+	sums = list(pprof())
+elif sys.argv[1] == "firefox":
+	sums = [(t["name"], sum(t["samples"]["weight"])) for t in json.loads(data)["threads"]]
+else:
+	profiles = [p for p in json.loads(data)["profiles"] if p["name"] != "all threads"]
+	sums = [(p["name"], sum(p["weights"])) for p in profiles]
+print(sum(n for _, n in sums), sum(n for name, n in sums if name.split()[0] == "worker-0"))
+PYTHON
+for selection in "" --comm=worker-0 --time=20%,60%; do
+	all=$("$report" -q --no-cache $selection $joined | awk '{ n += $NF } /^worker-0/ { one += $NF } END { print n, one }')
+	for format in html pprof firefox speedscope; do
+		for each in "" --each-thread; do
+			"$report" -q --no-cache -f $format $selection $each $joined -o total
+			like "$all " "^$(python3 total.py $format total) " "-f $format $selection $each: samples of all and of one command"
+		done
+	done
+done
+
 "$report" -q --no-cache -f html $joined -o page.html
 if [ -n "$browser" ]; then
 	act page.html <<-'SCRIPT'

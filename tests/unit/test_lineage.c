@@ -515,7 +515,7 @@ static void test_progress(void **state)
 	terminal_open(&t);
 	progress_first_ns = 0;
 	expect_of_many(10, LINEAGE_RENAMED);
-	terminal_expect(&t, "looking for renamed functions: ");
+	terminal_expect(&t, "looking for renamed functions: 0 %");
 	terminal_close(&t);
 }
 

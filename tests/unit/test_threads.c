@@ -51,21 +51,30 @@ static void joined_threads_are_one_for_each_command(void **state)
 	static const struct profile_entry entries[] = { { 0, 0, PRF_NONE, 1, 1 },
 							{ 1, 0, PRF_NONE, 2, 2 },
 							{ 2, 0, PRF_NONE, 4, 4 } };
-	const struct profile p = {
-		.dimensions = PROFILE_BY_COMM | PROFILE_BY_EVENT,
+	static const unsigned int dimensions[] = {
+		PROFILE_BY_COMM | PROFILE_BY_EVENT,
+		PROFILE_BY_COMM | PROFILE_BY_PID, /* groups by process */
+		PROFILE_BY_COMM | PROFILE_BY_TRACE,
+	};
+	struct profile p = {
 		.groups = groups,
 		.group_count = 3,
 		.entries = entries,
 		.entry_count = 3,
 	};
-	struct threads t;
 
-	assert_no_error(threads_init(&t, &p));
-	assert_int_equal(t.count, 2);
-	assert_string_equal(t.list[0].group->comm, "a");
-	assert_int_equal(t.list[0].samples, 2);
-	assert_int_equal(t.list[1].samples, 5);
-	threads_release(&t);
+	for (size_t i = 0; i < sizeof(dimensions) / sizeof(*dimensions); i++) {
+		struct threads t;
+
+		p.dimensions = dimensions[i];
+		assert_no_error(threads_init(&t, &p));
+		assert_true(threads_are_joined(&p));
+		assert_int_equal(t.count, 2);
+		assert_string_equal(t.list[0].group->comm, "a");
+		assert_int_equal(t.list[0].samples, 2);
+		assert_int_equal(t.list[1].samples, 5);
+		threads_release(&t);
+	}
 }
 
 /* Two events of one thread are two groups; together their parts are in the order of time. */

@@ -7,6 +7,7 @@ class Address {
 	constructor(app) {
 		this.app = app;
 		this.steps = null;
+		this.repeats = false; /* what is saved next is of a key that is held down, whose first press made a step */
 	}
 	stepsOf(state) {
 		/* A search is one step, whatever is typed. */
@@ -22,10 +23,11 @@ class Address {
 		}, 0);
 	}
 	write(state) {
-		const steps = this.stepsOf(state), step = this.steps !== null && this.steps !== steps;
-		this.steps = steps;
+		const steps = this.stepsOf(state), step = this.steps !== null && this.steps !== steps && !this.repeats;
+		this.repeats = false;
 		try {
 			history[step ? "pushState" : "replaceState"](null, "", "#" + state);
+			this.steps = steps;
 		} catch {
 			/* A page that may not change its address works all the same. */
 		}

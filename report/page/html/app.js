@@ -34,7 +34,10 @@ class App {
 		this.changes = new Changes(this.on.changes, this);
 		this.code = new Code(this.on.code, this);
 		this.strip = new Strip(this.on.strip, profile, {
-			changed: () => this.selected(),
+			changed: (repeats) => {
+				this.address.repeats = repeats;
+				this.selected();
+			},
 			dropped: () => this.address.save(),
 			pointed: (event, slice, line) => this.tip.overStrip(this.strip, event, slice, line),
 			pick: (thread) => this.setThread(thread === undefined ? "all" : `t${thread}`),

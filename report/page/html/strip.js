@@ -159,14 +159,15 @@ class Strip {
 		pen.lineWidth = 2;
 		pen.strokeRect(a, 1, Math.max(b - a, 2), this.height - 2);
 	}
-	select(from, to) {
+	/* `repeats`: by a key that is held down. */
+	select(from, to, repeats = false) {
 		from = Math.max(0, Math.min(Math.round(from), this.slices - 1));
 		to = Math.min(this.slices, Math.max(Math.round(to), from + 1));
 		if (from === this.from && to === this.to)
 			return;
 		this.from = from;
 		this.to = to;
-		this.changed();
+		this.changed(repeats);
 	}
 	/* Near an edge: moves it; inside: moves the span; elsewhere: begins a new one. */
 	down(event) {
@@ -206,11 +207,11 @@ class Strip {
 		if (!step)
 			return;
 		if (event.shiftKey)
-			this.select(this.from, Math.max(this.from + 1, this.to + by));
+			this.select(this.from, Math.max(this.from + 1, this.to + by), event.repeat);
 		else if (this.whole)
-			this.select(step > 0 ? this.slices * 0.9 : 0, step > 0 ? this.slices : this.slices * 0.1);
+			this.select(step > 0 ? this.slices * 0.9 : 0, step > 0 ? this.slices : this.slices * 0.1, event.repeat);
 		else if (this.from + by >= 0 && this.to + by <= this.slices)
-			this.select(this.from + by, this.from + by + size);
+			this.select(this.from + by, this.from + by + size, event.repeat);
 		event.preventDefault();
 	}
 }
