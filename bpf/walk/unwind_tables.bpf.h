@@ -35,17 +35,19 @@ struct {
 	__type(value, struct unwind_rule);
 } unwind_rules SEC(".maps");
 
-/*
- * Slab 0, which is there from the beginning, and enough for most targets: the kernel waits for all
- * readers when a map is put among `unwind_slabs`.
- */
-struct {
+struct unwind_slab {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, UNWIND_SLAB_ROWS * sizeof(__u32));
-} unwind_first_slab SEC(".maps");
+};
+
+/*
+ * Slab 0, which is there from the beginning, and enough for most targets: the kernel waits for all
+ * readers when a map is put among `unwind_slabs`.
+ */
+struct unwind_slab unwind_first_slab SEC(".maps");
 
 /* Each other slab is a map of its own, so that the recorder creates only as many as it needs. */
 struct {
@@ -53,14 +55,7 @@ struct {
 	__uint(max_entries, UNWIND_MAX_SLABS);
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, sizeof(__u32));
-	__array(
-		values, struct {
-			__uint(type, BPF_MAP_TYPE_ARRAY);
-			__uint(map_flags, BPF_F_MMAPABLE);
-			__uint(max_entries, 1);
-			__uint(key_size, sizeof(__u32));
-			__uint(value_size, UNWIND_SLAB_ROWS * sizeof(__u32));
-		});
+	__array(values, struct unwind_slab);
 } unwind_slabs SEC(".maps");
 
 /* Numbers that no rule has. */

@@ -158,7 +158,7 @@ struct stale {
 	uint32_t pid, mappings; /* as far as they are known */
 };
 
-static void collect_known(uint32_t pid, void *context)
+static void collect(uint32_t pid, void *context)
 {
 	struct world *w = context;
 	const struct stale s = { pid, (uint32_t)spaces_layout(w->spaces, pid)->mappings.n };
@@ -171,7 +171,7 @@ static void collect_other(uint32_t pid, void *context)
 	struct world *w = context;
 
 	if (!spaces_knows(w->spaces, pid))
-		collect_known(pid, w);
+		collect(pid, w);
 }
 
 static int by_mappings(const void *left, const void *right)
@@ -187,7 +187,7 @@ struct error *world_refresh(struct world *w)
 
 	buffer_release(&w->stale);
 	w->read_again = 0;
-	spaces_each(w->spaces, collect_known, w);
+	spaces_each(w->spaces, collect, w);
 	if (w->everything)
 		status = proc_each("/proc", collect_other, w);
 	/* Nobody's many mappings keep the processes of others waiting. */

@@ -59,10 +59,9 @@ static uint64_t modified_ns(const struct stat *st, uint64_t now)
  * Whether no write was under way when `before` was taken. A write sets the modification time first
  * and the size last.
  */
-static bool was_quiet(int fd, const struct stat *before, uint64_t now)
+static bool was_quiet(int fd, const struct stat *before)
 {
 	const struct opening write = { .kind = OPENING_QUIET,
-				       .start = now, /* no other look's answer is this one's */
 				       .end = (uint64_t)before->st_size,
 				       .uid = before->st_uid,
 				       .in_folder = true,
@@ -95,7 +94,7 @@ void write_times_look(struct write_times *t, int fd)
 		return;
 	look.end_ns = clock_now();
 	look.size = (uint64_t)st.st_size;
-	if (tells_more(t, &look) && was_quiet(fd, &st, look.end_ns))
+	if (tells_more(t, &look) && was_quiet(fd, &st))
 		look.modified_ns = modified_ns(&st, look.end_ns);
 	write_times_add(t, look);
 }

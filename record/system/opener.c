@@ -535,7 +535,7 @@ void opener_look(uint64_t now_ns)
 			continue;
 		if (a->answered && now_ns > a->since_ns + KEPT_NS)
 			forget(i);
-		else if (!a->answered && !a->warned && a->request.kind != OPENING_QUIET &&
+		else if (!a->answered && !a->warned && !is_write(a) &&
 			 now_ns > a->since_ns + OVERDUE_NS && !is_reported(&a->request))
 			warn_of(a);
 	}

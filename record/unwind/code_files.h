@@ -106,9 +106,7 @@ uint32_t code_file_payer(const struct code_file *file, uint32_t user);
 void code_files_init(struct code_files *files);
 void code_files_release(struct code_files *files);
 
-/*
- * Reads from a file that is kept open. False if there are not so many bytes.
- */
+/* Reads from a file that is kept open. False if there are not so many bytes. */
 bool code_files_read(struct code_files *files, const struct code_file *file, uint64_t offset,
 		     void *bytes, size_t size);
 

@@ -470,6 +470,14 @@ static void begin_several(void)
 	}
 }
 
+/* Their maps have this text, and a gigabyte of zeros. */
+static void begin_several_large(const char *text)
+{
+	put("w", text);
+	assert_int_equal(truncate(path, 1 << 30), 0);
+	begin_several();
+}
+
 static uint64_t read_since(uint64_t *before)
 {
 	uint64_t n = bytes_read - *before;
@@ -483,9 +491,7 @@ static void files_larger_than_is_read(void **state)
 {
 	uint64_t before;
 
-	put("w", "1000 100 one\n");
-	assert_int_equal(truncate(path, 1 << 30), 0);
-	begin_several();
+	begin_several_large("1000 100 one\n");
 	before = bytes_read;
 	for (int round = 0; round < 3; round++) {
 		tick();
@@ -517,9 +523,7 @@ static void files_of_a_recording_that_is_to_end(void **state)
 {
 	uint64_t before;
 
-	put("w", "1000 100 one\n");
-	assert_int_equal(truncate(path, 1 << 30), 0);
-	begin_several();
+	begin_several_large("1000 100 one\n");
 	before = bytes_read;
 	fixture_must(jit_finish(jit, goes_on_twice, &asked));
 	/* Each what it gets in a round, and one of them a piece more. */
@@ -536,9 +540,7 @@ static void files_of_a_recording_that_is_to_end(void **state)
 /* No process takes what is read from all others. */
 static void small_files_beside_large_ones(void **state)
 {
-	put("w", "");
-	assert_int_equal(truncate(path, 1 << 30), 0);
-	begin_several();
+	begin_several_large("");
 	assert_int_equal(unlink(path), 0);
 	put("w", "1000 100 one\n");
 	assert_int_equal(hit(now, 0x1010), SEVERAL);

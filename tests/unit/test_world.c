@@ -332,17 +332,23 @@ static void a_fork_before_the_next_look_at_proc(void **state)
 	end(f);
 }
 
-/* What is mapped is reported, and what is unmapped is not. */
-static void mappings_without_end(void **state)
+/* Of code that this process makes. */
+static struct side_record first_mapping(void)
 {
-	const struct layout *layout;
-	struct side_record record = {
+	return (struct side_record){
 		.type = SIDE_RECORD_MAP,
 		.pid = (uint32_t)getpid(),
 		.tid = (uint32_t)getpid(),
 		.name = "//anon",
 		.map = { .start = 0x10000, .size = 0x1000 },
 	};
+}
+
+/* What is mapped is reported, and what is unmapped is not. */
+static void mappings_without_end(void **state)
+{
+	const struct layout *layout;
+	struct side_record record = first_mapping();
 	struct world w;
 
 	assert_null(world_init(&w, true, NULL));
@@ -363,13 +369,7 @@ static void mappings_without_end(void **state)
 static void so_many_real_mappings_are_not_read_again_and_again(void **state)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = LIMIT_MAPPINGS / 2 + 100;
-	struct side_record record = {
-		.type = SIDE_RECORD_MAP,
-		.pid = (uint32_t)getpid(),
-		.tid = (uint32_t)getpid(),
-		.name = "//anon",
-		.map = { .start = 0x10000, .size = 0x1000 },
-	};
+	struct side_record record = first_mapping();
 	char *there = mmap(NULL, pages * page, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
 			   -1, 0);
 	bool divided = there != MAP_FAILED;
